@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// Names of callers who come with no credential.
+// Names of callers without a credential.
 const (
 	Local = "local" // a command that opened the store itself
-	Stdio = "stdio" // an agent over the standard input of graphkernel mcp
+	Stdio = "stdio" // an agent that uses the standard input of graphkernel mcp
 )
 
-// Caller names who asks, for the record: a credential, Local or Stdio. It is empty for anybody else.
+// Caller returns the caller's name for the record: a credential, Local or Stdio. It is empty for any other caller.
 func (i Identity) Caller() string {
 	if CheckCaller(i.Subject) != nil {
 		return ""
@@ -19,7 +19,7 @@ func (i Identity) Caller() string {
 	return i.Subject
 }
 
-// CheckCaller reports a text that is neither a credential nor Local nor Stdio.
+// CheckCaller returns an error for a name that is neither a credential nor Local nor Stdio.
 func CheckCaller(name string) error {
 	if name == Local || name == Stdio {
 		return nil
@@ -27,14 +27,16 @@ func CheckCaller(name string) error {
 	return CheckCredential(name)
 }
 
-// Vouches reports whether the word of the caller counts as a person's. It does if the role may revise beliefs and no model asks, and in a program that
-// embeds the kernel and names no caller. It follows from the credential and the door, and never from a text.
+// Vouches reports whether a statement of the caller counts as a person's. It does if the role may revise beliefs, the
+// request does not come from a model, and the caller is not an agent over stdio; also if a program embeds the kernel
+// and names no caller. It depends on the credential and the entry point, never on a text.
 func (i Identity) Vouches() bool {
 	return i == (Identity{}) || i.Role.May(Believe) && !i.Model && i.Subject != Stdio
 }
 
-// Bringer names the caller in a turn that the caller brought: the id of an API key, Stdio, or "jwt". The subject of a JWT may be a person's
-// address, and a turn is shown to others. The record of the turn has the whole credential.
+// Bringer returns the caller's name for turns that the caller submitted: the id of an API key, Local, Stdio, or "jwt"
+// for any other caller. The subject of a JWT is left out because it may be a person's address, and turns are shown to
+// others. The record of the turn has the whole credential.
 func (i Identity) Bringer() string {
 	if strings.HasPrefix(i.Subject, JWT) || i.Caller() == "" {
 		return strings.TrimSuffix(JWT, ":")
@@ -44,17 +46,17 @@ func (i Identity) Bringer() string {
 
 type callerKey struct{}
 
-// As returns a context in which somebody asks. The kernel records the caller with what it hands out, erases and believes, and how
-// much the word of a caller counts follows from the role.
+// As returns a context that names the caller. The kernel records the caller with every slice, erasure and belief, and
+// the role decides how much a statement of the caller counts.
 func As(ctx context.Context, who Identity) context.Context {
 	return context.WithValue(ctx, callerKey{}, who)
 }
 
-// Asking returns who asks in a context, as As was told; the zero value if it was not told.
+// Asking returns the caller named by As in a context; the zero value if there is none.
 func Asking(ctx context.Context) Identity {
 	who, _ := ctx.Value(callerKey{}).(Identity)
 	return who
 }
 
-// CallerIn returns the name of who asks in a context; "" if it was not told.
+// CallerIn returns the name of the caller in a context; "" if there is none.
 func CallerIn(ctx context.Context) string { return Asking(ctx).Caller() }

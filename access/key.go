@@ -13,37 +13,37 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// Sizes of a key's parts, in bytes before they are written in hex.
+// Sizes of the parts of a key, in bytes before hex encoding.
 const (
 	idBytes     = 8
 	secretBytes = 32
 )
 
-// MaxNote bounds the bytes of a key's note.
+// MaxNote is the maximum length of a key's note, in bytes.
 const MaxNote = 200
 
 const prefix = "gk1"
 
-// A Key is the record of an API key. It does not hold the key itself.
+// A Key is the record of an API key. It does not contain the key itself.
 type Key struct {
 	Tenant    dag.Tenant
 	ID        string // 16 lowercase hex digits
 	Role      Role
-	Admits    Scope    // which turns it may bring, and which spaces are there for it; zero: the default of the role
-	Note      string   // what the key is for, in the words of anyone who made it; or ""
+	Admits    Scope    // which turns the key may admit, and which spaces it sees; zero: the default of the role
+	Note      string   // the purpose of the key, as its creator described it; or ""
 	Hash      [32]byte // SHA-256 of the key's text
 	CreatedAt dag.Time
 	RevokedAt dag.Time // 0: not revoked
 }
 
-// ErrUnavailable is wrapped when it cannot be found out now whose a key is, through no
-// fault of its holder.
+// ErrUnavailable is wrapped when API keys cannot be looked up at the moment, for a reason that is not the caller's
+// fault.
 var ErrUnavailable = errors.New("keys cannot be looked up now")
 
-// ErrKey is wrapped when what was presented is no key, or not a valid one.
+// ErrKey is wrapped when the presented text is not a valid key.
 var ErrKey = errors.New("no such API key")
 
-// Mint draws a key. The text is to be shown once and not kept.
+// Mint draws a key. The text must be shown once and not be stored.
 func Mint(random io.Reader, tenant dag.Tenant, role Role, note string, now dag.Time) (text string, k Key, err error) {
 	var drawn [idBytes + secretBytes]byte
 	if _, err := io.ReadFull(random, drawn[:]); err != nil {
@@ -58,7 +58,7 @@ func Mint(random io.Reader, tenant dag.Tenant, role Role, note string, now dag.T
 	return text, k, nil
 }
 
-// Check reports the first field that does not have its form.
+// Check returns an error for the first field that is malformed.
 func (k *Key) Check() error {
 	if _, err := dag.ParseTenant(string(k.Tenant)); err != nil {
 		return err
@@ -87,8 +87,8 @@ func (k *Key) Check() error {
 	return nil
 }
 
-// CheckID reports whether an id has its form. The error does not hold what was
-// given: it may be a whole key, pasted where its id belongs.
+// CheckID returns an error if an id is malformed. The error does not contain the id: it may be a whole key, pasted in
+// the place of its id.
 func CheckID(id string) error {
 	if !isHex(id, 2*idBytes) {
 		return fmt.Errorf("%w: the id of an API key has %d lowercase hex digits", dag.ErrForm, 2*idBytes)
@@ -96,7 +96,7 @@ func CheckID(id string) error {
 	return nil
 }
 
-// CheckNote reports whether a note has its form.
+// CheckNote returns an error if a note is malformed.
 func CheckNote(note string) error {
 	if len(note) > MaxNote || !utf8.ValidString(note) {
 		return fmt.Errorf("%w: the note has %d bytes, want at most %d of UTF-8", dag.ErrForm, len(note), MaxNote)
@@ -116,16 +116,15 @@ func isHex(s string, digits int) bool {
 	return true
 }
 
-// A Presented key is what a caller sent, taken apart. It does not hold the
-// secret, nor the memory that the secret is in. The zero value opens nothing.
+// A Presented key is a parsed key as a caller sent it. It contains neither the secret nor a reference to the memory of
+// the secret. The zero value opens nothing.
 type Presented struct {
 	Tenant dag.Tenant
 	ID     string
 	hash   [32]byte
 }
 
-// Parse takes a key's text apart. The error wraps ErrKey and does not hold the
-// text.
+// Parse parses a key's text. The error wraps ErrKey and does not contain the text.
 func Parse(text string) (Presented, error) {
 	const most = len(prefix) + 1 + 63 + 1 + 2*idBytes + 1 + 2*secretBytes
 	if len(text) > most {
@@ -137,7 +136,7 @@ func Parse(text string) (Presented, error) {
 	if head != prefix || !dag.IsLabel(tenant) || !isHex(id, 2*idBytes) || !isHex(secret, 2*secretBytes) {
 		return Presented{}, fmt.Errorf("%w: want %s.TENANT.ID.SECRET", ErrKey, prefix)
 	}
-	// A part of a string keeps all of it; these parts go into maps and logs.
+	// A substring keeps the whole string in memory; these parts are kept in maps and logs.
 	names := tenant + id // a copy
 	return Presented{
 		Tenant: dag.Tenant(names[:len(tenant)]), ID: names[len(tenant):],
@@ -145,16 +144,15 @@ func Parse(text string) (Presented, error) {
 	}, nil
 }
 
-// Opens reports, in constant time, whether what was presented is this key. A key
-// that was revoked opens nothing. The zero Key is never opened, not even by the
-// zero Presented; comparing with it takes as long as with any other, so that time
-// does not tell which ids exist.
+// Opens reports, in constant time, whether the presented key is k. A revoked key opens nothing. The zero Key is never
+// opened, not even by the zero Presented; the comparison with the zero Key takes as long as with any other key, so that
+// timing does not reveal which ids exist.
 func (p Presented) Opens(k *Key) bool {
 	same := subtle.ConstantTimeCompare(p.hash[:], k.Hash[:]) == 1
 	return same && k.RevokedAt == 0 && k.ID != "" && k.Tenant == p.Tenant && k.ID == p.ID
 }
 
-// Identity says who the holder of a key is.
+// Identity returns the identity of the key's holder.
 func (k *Key) Identity() Identity {
 	return Identity{Tenant: k.Tenant, Role: k.Role, Subject: k.ID, Admits: k.Admits}
 }

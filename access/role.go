@@ -15,13 +15,13 @@ type Role string
 
 // The roles.
 const (
-	Agent    Role = "agent"    // admits turns and facts, asks for slices and facts, verifies
+	Agent    Role = "agent"    // admits turns and facts, requests slices and facts, verifies
 	Verifier Role = "verifier" // verifies, and follows the log
 	Auditor  Role = "auditor"  // reads, verifies, replays and explains; changes nothing
-	Admin    Role = "admin"    // everything, erasure and policies included
+	Admin    Role = "admin"    // everything, including erasure and policies
 )
 
-// Roles lists every role, the least first.
+// Roles lists every role, from the least to the most powerful.
 var Roles = [...]Role{Verifier, Agent, Auditor, Admin}
 
 // ErrMayNot is wrapped if the role of a caller does not permit the request.
@@ -37,23 +37,23 @@ func ParseRole(s string) (Role, error) {
 	return "", fmt.Errorf("%w: role %.80q, want agent, verifier, auditor or admin", dag.ErrForm, s)
 }
 
-// A Permission is one thing that a role may do or not.
+// A Permission is an operation that a role may or may not perform.
 type Permission uint8
 
 // The permissions.
 const (
 	Admit        Permission = iota + 1 // add turns and facts
-	Cut                                // ask for slices
-	Verify                             // have tokens and bundles judged
-	ListPolicies                       // see the policies, to name one
+	Cut                                // request slices
+	Verify                             // request the verification of tokens and bundles
+	ListPolicies                       // see the policies, in order to name one
 	Read                               // see turns, conversations, issued slices and events
 	Recall                             // see facts
-	Follow                             // see that the ledger only grows: checkpoints, tiles of hashes, consistency, keys
-	Replay                             // have slices cut again
+	Follow                             // check that the ledger only grows: checkpoints, tiles of hashes, consistency, keys
+	Replay                             // request that slices are cut again
 	Explain                            // ask why a turn is in a slice
 	Register                           // bind a policy's id
 	Erase                              // delete a turn's text for good
-	ManageKeys                         // make, list and revoke API keys of the tenant
+	ManageKeys                         // create, list and revoke API keys of the tenant
 	Believe                            // revise, contract and expand beliefs, move the tags current and published, add and remove aliases
 )
 
@@ -62,7 +62,7 @@ var permissions = map[Permission]string{
 	Replay: "replay", Explain: "explain", Register: "register policies", Erase: "erase", ManageKeys: "manage API keys", Believe: "revise beliefs",
 }
 
-// String returns the permission as it is in messages.
+// String returns the name of the permission in messages.
 func (p Permission) String() string { return permissions[p] }
 
 var granted = map[Role][]Permission{
@@ -72,7 +72,7 @@ var granted = map[Role][]Permission{
 	Admin:    {Admit, Cut, Verify, ListPolicies, Read, Recall, Follow, Replay, Explain, Register, Erase, ManageKeys, Believe},
 }
 
-// May reports whether a role has a permission. No other role has any.
+// May reports whether a role has a permission. An unknown role has none.
 func (r Role) May(p Permission) bool {
 	for _, has := range granted[r] {
 		if has == p {
@@ -82,23 +82,23 @@ func (r Role) May(p Permission) bool {
 	return false
 }
 
-// An Identity is who asks. The zero value may do nothing.
+// An Identity identifies a caller. The zero value may do nothing.
 type Identity struct {
 	Tenant  dag.Tenant
 	Role    Role
-	Admits  Scope  // which turns it may bring, and which spaces are there for it
+	Admits  Scope  // which turns it may admit, and which spaces it sees
 	Subject string // the key's id, or "jwt:" and the subject of a JWT; for logs and limits
-	Model   bool   // a model asks through tools, with whichever credential it was lent
+	Model   bool   // a model makes the request through tools, with a credential that it was lent
 }
 
-// JWT begins the Subject of an Identity that a JWT gives. The id of no API key begins so.
+// JWT is the prefix of the Subject of an Identity from a JWT. No id of an API key begins with it.
 const JWT = "jwt:"
 
-// MaxSubject bounds the bytes of a JWT's subject.
+// MaxSubject is the maximum length of a JWT's subject, in bytes.
 const MaxSubject = 200
 
-// Credential names what the caller came with: the id of an API key, or "jwt:" and a subject.
-// It is empty for a caller who came with neither, such as an agent over stdio.
+// Credential returns the name of the caller's credential: the id of an API key, or "jwt:" and a subject. It is empty
+// for a caller without a credential, such as an agent over stdio.
 func (i Identity) Credential() string {
 	if CheckCredential(i.Subject) != nil {
 		return ""
@@ -106,7 +106,7 @@ func (i Identity) Credential() string {
 	return i.Subject
 }
 
-// CheckCredential reports a text that names no credential.
+// CheckCredential returns an error for a text that does not name a credential.
 func CheckCredential(name string) error {
 	subject, isJWT := strings.CutPrefix(name, JWT)
 	if !isJWT {

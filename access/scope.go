@@ -10,28 +10,28 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// The bounds on the bytes of a scope's patterns.
+// Maximum lengths of a scope's patterns, in bytes.
 const (
-	MaxAuthors = 1000 // of Authors, and of SpeaksFor
+	MaxAuthors = 1000 // for Authors and for SpeaksFor
 	MaxSpaces  = 1000
 )
 
-// A Scope says which turns the holder of a key may admit, in whose name, and which spaces of beliefs exist for it. It is written as it
-// is stored, so that identities can be compared. The zero value is the default of the key's role: an agent
-// admits turns of the roles user, assistant and tool, an admin those of every role, both of
+// A Scope says which turns the holder of a key may admit, for which authors it speaks, and which spaces of beliefs
+// exist for it. Its fields are in the stored form, so that identities can be compared. The zero value is the default of
+// the key's role: an agent admits turns of the roles user, assistant and tool, an admin turns of every role, both of
 // any author; an agent speaks for no author, an admin for all; and all spaces exist for both.
 type Scope struct {
 	Roles     string // roles of turns, joined by commas in the order of dag; "": the default
-	Authors   string // patterns in which * stands for any text, sorted and joined by commas; "": any
-	SpeaksFor string // likewise, of the authors whose words the key may bring as theirs
-	Spaces    string // likewise, of the paths of spaces
+	Authors   string // patterns in which * matches any text, sorted and joined by commas; "": any
+	SpeaksFor string // patterns of the authors for whom the key may speak
+	Spaces    string // patterns of the paths of spaces
 }
 
-// turnRoles lists the roles of turns in their order.
+// turnRoles lists the roles of turns in the order in which a scope names them.
 var turnRoles = []dag.Role{dag.RoleUser, dag.RoleAssistant, dag.RoleTool, dag.RoleSystem}
 
-// ParseScope reads the lists of a scope as people write them: in any order and with repetitions, with
-// spaces around the commas, and roles in any case. An empty list is the default.
+// ParseScope reads the lists of a scope as people write them: in any order, with repetitions, with spaces around the
+// commas, and with roles in any case. An empty list means the default.
 func ParseScope(written Scope) (Scope, error) {
 	var s Scope
 	given := map[dag.Role]bool{}
@@ -56,7 +56,7 @@ func ParseScope(written Scope) (Scope, error) {
 	return s, s.Check()
 }
 
-// sorted returns the items of a list in their order, each once.
+// sorted returns the items of a list in ascending order, without repetitions.
 func sorted(list string) string {
 	all := items(list)
 	slices.Sort(all)
@@ -89,7 +89,7 @@ func join(list, item string) string {
 	return list + "," + item
 }
 
-// Check reports a scope that ParseScope would not have made.
+// Check returns an error for a scope that is not in the form that ParseScope returns.
 func (s Scope) Check() error {
 	at := 0
 	for _, name := range items(s.Roles) {
@@ -117,7 +117,7 @@ func (s Scope) Check() error {
 	return checkPatterns("spaces", s.Spaces, MaxSpaces)
 }
 
-// isSpaceRune reports whether the path of a space may have a character.
+// isSpaceRune reports whether a character is allowed in the path of a space.
 func isSpaceRune(r rune) bool {
 	return 'a' <= r && r <= 'z' || '0' <= r && r <= '9' || strings.ContainsRune("._-/", r)
 }
@@ -132,7 +132,7 @@ func checkPatterns(of, list string, most int) error {
 	return nil
 }
 
-// CheckFor reports a scope that no key of a role can have.
+// CheckFor returns an error for a scope that no key of a role can have.
 func (s Scope) CheckFor(role Role) error {
 	switch {
 	case s.Roles+s.Authors != "" && !role.May(Admit):
@@ -145,7 +145,7 @@ func (s Scope) CheckFor(role Role) error {
 	return nil
 }
 
-// For returns the scope of a key of a role, with the default roles written out.
+// For returns the scope for a role, with the role's default turn roles filled in.
 func (s Scope) For(role Role) Scope {
 	switch {
 	case s.Roles != "":
@@ -157,19 +157,19 @@ func (s Scope) For(role Role) Scope {
 	return s
 }
 
-// A ScopeError says why a turn may not be admitted with a key.
+// A ScopeError reports that a key may not admit a turn, and why.
 type ScopeError struct {
 	Turn         dag.TurnID
-	Field, Value string // of the turn: role or author
-	Rule         string // what the key admits
-	Way          string // the options of apikey create that make a key which admits it
+	Field, Value string // the refused field of the turn: role or author
+	Rule         string // the roles or authors that the key admits
+	Way          string // the options of apikey create for a key that admits the turn
 }
 
 func (e *ScopeError) Error() string {
 	return fmt.Sprintf("turn %s: this key does not admit the %s %.200q; it admits %s; an admin makes one that does with: graphkernel apikey create %s", e.Turn, e.Field, e.Value, e.Rule, e.Way)
 }
 
-// wider returns the options that make a key which admits what a scope does and one more role, or one more author.
+// wider returns the options for a key that admits, in addition to the scope, one more role or one more author.
 func (s Scope) wider(of Role, role, author string) string {
 	way := fmt.Sprintf("--role %s", of)
 	if w, err := ParseScope(Scope{Roles: s.Roles + "," + role}); err == nil && w.Roles != (Scope{}).For(of).Roles {
@@ -190,7 +190,7 @@ func (s Scope) wider(of Role, role, author string) string {
 	return way
 }
 
-// MayAdmit reports a turn that is outside the scope of anyone who brings it, as a *ScopeError.
+// MayAdmit returns a *ScopeError if a turn is outside the caller's scope.
 func (i Identity) MayAdmit(d *dag.Draft) error {
 	s := i.Admits.For(i.Role)
 	if !slices.Contains(items(s.Roles), d.Role.String()) {
@@ -202,27 +202,27 @@ func (i Identity) MayAdmit(d *dag.Draft) error {
 	return nil
 }
 
-// SpeaksForAll reports whether a caller is believed about every author: a program that embeds the kernel and names no caller, a person's own
-// commands, and admins. An agent over stdio is an agent whatever its role.
+// SpeaksForAll reports whether the caller speaks for every author. It does if it is a program that embeds the kernel
+// and names no caller, a person's own command, or an admin. An agent over stdio does not, whatever its role.
 func (i Identity) SpeaksForAll() bool {
 	return i == (Identity{}) || i.Role == Admin && i.Subject != Stdio
 }
 
-// SpeaksFor reports whether turns that a caller brings hold the words of the author that they name. Anyone can write any author into a
-// turn; an agent's credential is believed only for the authors that an admin listed.
+// SpeaksFor reports whether the kernel believes that the turns that a caller submits are the words of the named author.
+// Anyone can write any author into a turn; an agent's credential is believed only for the authors that an admin listed.
 func (i Identity) SpeaksFor(author string) bool {
 	return i.SpeaksForAll() || fitsAny(i.Admits.SpeaksFor, author)
 }
 
-// Sees reports whether a space of beliefs is there for the holder of a key.
+// Sees reports whether a space of beliefs exists for the holder of a key.
 func (s Scope) Sees(space string) bool { return s.Spaces == "" || fitsAny(s.Spaces, space) }
 
 func fitsAny(patterns, text string) bool {
 	return slices.ContainsFunc(items(patterns), func(p string) bool { return fits(p, text) })
 }
 
-// fits reports whether a text is what a pattern says, in which * stands for any text. It
-// takes time proportional to the product of their lengths at most.
+// fits reports whether a pattern matches a text; * matches any text. It takes at most time proportional to the product
+// of their lengths.
 func fits(pattern, text string) bool {
 	parts := strings.Split(pattern, "*")
 	first, last := parts[0], parts[len(parts)-1]

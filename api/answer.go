@@ -9,18 +9,18 @@ import (
 	"github.com/graphkernel/graphkernel/internal/canon"
 )
 
-// An Answer is an operation with the function that answers it for a tenant. A facet of the kernel lists the operations that it
-// answers, and the service, the tools for agents and the commands over an open store ask the same function.
+// An Answer is an operation with the function that answers it for a tenant. Each facet of the kernel lists the operations it
+// answers. The service, the tools for agents, and the commands over an open store call the same function.
 type Answer struct {
 	*Spec
 
-	// Read reads an In. The cursor keeps its faults.
+	// Read reads an In from the object at the cursor. The cursor records the faults.
 	Read func(c *canon.Cursor) any
 	// Ask answers an In with an Out.
 	Ask func(ctx context.Context, tenant dag.Tenant, in any) (any, error)
 }
 
-// By returns the operation as a function answers it.
+// By returns the operation with the function that answers it.
 //
 //	func (a Atlas) Operations() []api.Answer { return []api.Answer{api.BlameTurn.By(a.Blame)} }
 func (o Operation[In, Out]) By(answer func(context.Context, dag.Tenant, In) (Out, error)) Answer {
@@ -37,7 +37,7 @@ func (o Operation[In, Out]) By(answer func(context.Context, dag.Tenant, In) (Out
 	}
 }
 
-// Declared lists every operation in the order of its declaration.
+// Declared lists every operation, in the order of declaration.
 func Declared() []*Spec { return declared }
 
 var declared []*Spec

@@ -30,29 +30,28 @@ var (
 	RemoveAlias = declare[AliasNamed, KnowledgeOutcome](Spec{ID: "removeAlias", Method: "DELETE", Path: "/api/knowledge/aliases/{alias}", Tag: "knowledge", May: access.Believe, Fails: []int{409}})
 )
 
-// A FactFilter says which facts are meant. Names may have any spelling, and what is the zero
-// value does not limit.
+// A FactFilter selects facts. Names may have any spelling, and a field with its zero value does not restrict the selection.
 type FactFilter struct {
 	Subject       string      `json:"subject,omitempty" flag:": facts of this subject" is:"Name" tool:"What the fact is about."`
 	Predicate     string      `json:"predicate,omitempty" flag:": facts with this predicate" is:"Name" tool:"How the subject relates to the object."`
 	Object        string      `json:"object,omitempty" flag:": facts with this object" is:"Name" tool:"The other end."`
 	Entity        string      `json:"entity,omitempty" flag:": facts with this subject or object" is:"Name" doc:"The subject or the object." tool:"Subject or object."`
-	Source        string      `json:"source,omitempty" flag:": facts that this source gave their confidence" is:"Source" doc:"That of the assertion that gave the confidence." tool:"Who says so."`
-	Turn          string      `json:"turn,omitempty" flag:": facts that this turn is the evidence of" is:"TurnName" doc:"The evidence of that assertion." tool:"The turn it was learned from."`
+	Source        string      `json:"source,omitempty" flag:": facts whose confidence comes from this source" is:"Source" doc:"The source of the assertion that gave the confidence." tool:"Who says so."`
+	Turn          string      `json:"turn,omitempty" flag:": facts whose evidence is this turn" is:"TurnName" doc:"The turn that is the evidence of that assertion." tool:"The turn it was learned from."`
 	Statement     *dag.Digest `json:"statement,omitempty" flag:": the statement with this id" tool:"Its id."`
-	MinConfidence dag.PPM     `json:"min_confidence,omitempty" flag:": facts at least this sure, from 0 to 1" doc:"Only what is believed with so much confidence or more." tool:"At least so sure."`
-	ValidAt       *dag.Time   `json:"valid_at,omitempty" flag:": facts that hold at this date or time; whenever they hold if left out" doc:"Only what holds at this time; without it, whenever it held." tool:"Holds then: a date or RFC 3339."`
+	MinConfidence dag.PPM     `json:"min_confidence,omitempty" flag:": facts with at least this confidence, from 0 to 1" doc:"Only facts with at least this confidence." tool:"At least this sure."`
+	ValidAt       *dag.Time   `json:"valid_at,omitempty" flag:": facts that hold at this date or time (default: facts that hold at any time)" doc:"Only facts that hold at this time; facts of any time if left out." tool:"Holds at: a date or RFC 3339."`
 }
 
 // A View is the knowledge as of a sequence number.
 type View struct {
-	AsOf dag.Seq `json:"as_of,omitempty" flag:": what was believed at this sequence number; 0 is the present" doc:"The knowledge as it was at this sequence number; 0 is the present." tool:"As of this sequence number; 0 is now."`
+	AsOf dag.Seq `json:"as_of,omitempty" flag:": the facts as of this sequence number; 0 is the present" doc:"The knowledge as of this sequence number; 0 is the present." tool:"As of this sequence number; 0 is now."`
 }
 
-// A KnowledgeCount asks how much is known.
+// A KnowledgeCount asks for the number of facts and entities.
 type KnowledgeCount struct {
 	View
-	Brief bool `json:"brief,omitempty" doc:"Only how many facts, entities and aliases there are, which takes a small part of the time."`
+	Brief bool `json:"brief,omitempty" doc:"Return only the numbers of facts, entities and aliases, which takes a small part of the time."`
 }
 
 // A FactQuery asks for a page of facts.
@@ -62,30 +61,30 @@ type FactQuery struct {
 	Paging
 }
 
-// Retracting says which facts are believed no longer.
+// Retracting selects the facts to retract.
 type Retracting struct {
 	FactFilter
-	Reason string `json:"reason,omitempty" is:"RetractionReason" flag:": why, for the record" doc:"Kept with the retractions." tool:"Is recorded."`
-	DryRun bool   `json:"dry_run,omitempty" flag:": change nothing; show what would be retracted" tool:"Only show what would be retracted."`
+	Reason string `json:"reason,omitempty" is:"RetractionReason" flag:": the reason, for the record" doc:"Kept with the retractions." tool:"Is recorded."`
+	DryRun bool   `json:"dry_run,omitempty" flag:": change nothing; show which facts would be retracted" tool:"Only show what would be retracted."`
 }
 
-// HistoryOf asks for a page of what was said of a statement.
+// HistoryOf asks for a page of the history of a statement.
 type HistoryOf struct {
 	Statement dag.Digest `json:"statement"`
 	Paging
 }
 
-// A TraverseRequest asks which entities can be reached. Zero values are the defaults.
+// A TraverseRequest asks which entities can be reached. A zero value means the default.
 type TraverseRequest struct {
 	Start         Names               `json:"start" tool:"Names of entities."`
-	Predicates    []string            `json:"predicates,omitempty" flag:"predicate: follow facts with this predicate alone; may come several times" is:"Name" max:"256" tool:"Only along these."`
+	Predicates    []string            `json:"predicates,omitempty" flag:"predicate: follow only facts with this predicate; may be repeated" is:"Name" max:"256" tool:"Only along these."`
 	Direction     knowledge.Direction `json:"direction,omitempty" flag:": outgoing (from subjects to objects), incoming or both" tool:"From subject to object is outgoing."`
-	MaxHops       int                 `json:"max_hops,omitempty" flag:"hops: how far to go" is:"1..8" default:"3" tool:"3 if left out."`
-	MaxResults    int                 `json:"max_results,omitempty" flag:"results: how many entities at most" is:"1..1000" default:"100" tool:"20 if left out."`
-	MinConfidence dag.PPM             `json:"min_confidence,omitempty" flag:": follow facts at least this sure, from 0 to 1" tool:"Of each fact."`
-	AsOf          dag.Seq             `json:"as_of,omitempty" flag:": what was believed at this sequence number; 0 is the present" tool:"As of this sequence number; 0 is now."`
-	ValidAt       *dag.Time           `json:"valid_at,omitempty" flag:": facts that hold at this date or time; whenever they hold if left out" tool:"Holds then: a date or RFC 3339."`
-	Within        json.RawMessage     `json:"within,omitempty" flag:": the file of a bundle that holds the question: see nothing but its turns and the facts that rest on them" is:"Anything" doc:"A bundle that the kernel handed out, byte for byte. The traversal goes along facts that are in it or were learned from its turns, as of its number unless another is given." tool:"-"`
+	MaxHops       int                 `json:"max_hops,omitempty" flag:"hops: the most facts on a path" is:"1..8" default:"3" tool:"Default 3."`
+	MaxResults    int                 `json:"max_results,omitempty" flag:"results: the most entities to list" is:"1..1000" default:"100" tool:"Default 20."`
+	MinConfidence dag.PPM             `json:"min_confidence,omitempty" flag:": follow facts with at least this confidence, from 0 to 1" tool:"Of each fact."`
+	AsOf          dag.Seq             `json:"as_of,omitempty" flag:": the facts as of this sequence number; 0 is the present" tool:"As of this sequence number; 0 is now."`
+	ValidAt       *dag.Time           `json:"valid_at,omitempty" flag:": facts that hold at this date or time (default: facts that hold at any time)" tool:"Holds at: a date or RFC 3339."`
+	Within        json.RawMessage     `json:"within,omitempty" flag:": use only the turns of the bundle in this file, which the kernel handed out, and the facts that rest on them" is:"Anything" doc:"A bundle that the kernel handed out, byte for byte. The traversal follows facts that are in it or were learned from its turns, as of its number unless as_of is given." tool:"-"`
 }
 
 // A FactSliceRequest asks for a slice of facts.
@@ -93,33 +92,33 @@ type FactSliceRequest struct {
 	Start   Names     `json:"start" tool:"Names of entities."`
 	Policy  policy.ID `json:"policy,omitempty" is:"PolicyID" tool:"NAME@VERSION, facts@1 if left out."`
 	AsOf    dag.Seq   `json:"as_of,omitempty" tool:"As of this sequence number; 0 is now."`
-	ValidAt *dag.Time `json:"valid_at,omitempty" tool:"Holds then: a date or RFC 3339."`
+	ValidAt *dag.Time `json:"valid_at,omitempty" tool:"Holds at: a date or RFC 3339."`
 }
 
-// A PathQuery asks for ways from one entity to another. Zero values are the defaults.
+// A PathQuery asks for paths from one entity to another. A zero value means the default.
 type PathQuery struct {
 	From          string              `json:"from" is:"Name" tool:"An entity."`
-	To            string              `json:"to" is:"Name" tool:"Another."`
-	Count         int                 `json:"count,omitempty" is:"1..50" default:"1" flag:": how many paths at most" doc:"How many ways." tool:"How many ways; 1 if left out."`
-	Predicates    []string            `json:"predicates,omitempty" flag:"predicate: follow facts with this predicate alone; may come several times" is:"Name" max:"256" tool:"Only along these." doc:"Only these, with commas between them; without it, all."`
+	To            string              `json:"to" is:"Name" tool:"Another entity."`
+	Count         int                 `json:"count,omitempty" is:"1..50" default:"1" flag:": the most paths to list" doc:"The most paths to return." tool:"How many paths; default 1."`
+	Predicates    []string            `json:"predicates,omitempty" flag:"predicate: follow only facts with this predicate; may be repeated" is:"Name" max:"256" tool:"Only along these." doc:"Only these predicates, separated by commas; all if left out."`
 	Direction     knowledge.Direction `json:"direction,omitempty" flag:": outgoing (from subjects to objects), incoming or both" tool:"From subject to object is outgoing."`
-	MaxHops       int                 `json:"max_hops,omitempty" flag:"hops: how far to go" is:"1..8" default:"3" tool:"3 if left out."`
-	MinConfidence dag.PPM             `json:"min_confidence,omitempty" doc:"Only what is believed with so much confidence or more." flag:": follow facts at least this sure, from 0 to 1" tool:"Of each fact."`
-	AsOf          dag.Seq             `json:"as_of,omitempty" flag:": what was believed at this sequence number; 0 is the present" doc:"The knowledge as it was at this sequence number; 0 is the present." tool:"As of this sequence number; 0 is now."`
-	ValidAt       *dag.Time           `json:"valid_at,omitempty" flag:": facts that hold at this date or time; whenever they hold if left out" doc:"Only what holds at this time; without it, whenever it held." tool:"Holds then: a date or RFC 3339."`
+	MaxHops       int                 `json:"max_hops,omitempty" flag:"hops: the most facts on a path" is:"1..8" default:"3" tool:"Default 3."`
+	MinConfidence dag.PPM             `json:"min_confidence,omitempty" doc:"Only facts with at least this confidence." flag:": follow facts with at least this confidence, from 0 to 1" tool:"Of each fact."`
+	AsOf          dag.Seq             `json:"as_of,omitempty" flag:": the facts as of this sequence number; 0 is the present" doc:"The knowledge as of this sequence number; 0 is the present." tool:"As of this sequence number; 0 is now."`
+	ValidAt       *dag.Time           `json:"valid_at,omitempty" flag:": facts that hold at this date or time (default: facts that hold at any time)" doc:"Only facts that hold at this time; facts of any time if left out." tool:"Holds at: a date or RFC 3339."`
 }
 
-// A Drawing says what is drawn.
+// A Drawing selects what to draw.
 type Drawing struct {
 	Entity        string              `json:"entity" is:"Name"`
 	Format        string              `json:"format,omitempty" is:"d3|mermaid|dot|jsonld" default:"d3"`
-	MaxHops       int                 `json:"max_hops,omitempty" flag:"hops: how far to go" is:"1..8" default:"3" tool:"3 if left out."`
-	MaxResults    int                 `json:"max_results,omitempty" flag:"results: how many entities at most" is:"1..1000" default:"100" doc:"At most so many entities beside the first."`
+	MaxHops       int                 `json:"max_hops,omitempty" flag:"hops: the most facts on a path" is:"1..8" default:"3" tool:"Default 3."`
+	MaxResults    int                 `json:"max_results,omitempty" flag:"results: the most entities to list" is:"1..1000" default:"100" doc:"The most entities to return, besides the first."`
 	Direction     knowledge.Direction `json:"direction,omitempty" flag:": outgoing (from subjects to objects), incoming or both" tool:"From subject to object is outgoing."`
-	Predicates    []string            `json:"predicates,omitempty" flag:"predicate: follow facts with this predicate alone; may come several times" is:"Name" max:"256" tool:"Only along these." doc:"Only these, with commas between them; without it, all."`
-	MinConfidence dag.PPM             `json:"min_confidence,omitempty" doc:"Only what is believed with so much confidence or more." flag:": follow facts at least this sure, from 0 to 1" tool:"Of each fact."`
-	AsOf          dag.Seq             `json:"as_of,omitempty" flag:": what was believed at this sequence number; 0 is the present" doc:"The knowledge as it was at this sequence number; 0 is the present." tool:"As of this sequence number; 0 is now."`
-	ValidAt       *dag.Time           `json:"valid_at,omitempty" flag:": facts that hold at this date or time; whenever they hold if left out" doc:"Only what holds at this time; without it, whenever it held." tool:"Holds then: a date or RFC 3339."`
+	Predicates    []string            `json:"predicates,omitempty" flag:"predicate: follow only facts with this predicate; may be repeated" is:"Name" max:"256" tool:"Only along these." doc:"Only these predicates, separated by commas; all if left out."`
+	MinConfidence dag.PPM             `json:"min_confidence,omitempty" doc:"Only facts with at least this confidence." flag:": follow facts with at least this confidence, from 0 to 1" tool:"Of each fact."`
+	AsOf          dag.Seq             `json:"as_of,omitempty" flag:": the facts as of this sequence number; 0 is the present" doc:"The knowledge as of this sequence number; 0 is the present." tool:"As of this sequence number; 0 is now."`
+	ValidAt       *dag.Time           `json:"valid_at,omitempty" flag:": facts that hold at this date or time (default: facts that hold at any time)" doc:"Only facts that hold at this time; facts of any time if left out." tool:"Holds at: a date or RFC 3339."`
 }
 
 // A D3Graph is a drawing as nodes and links.
@@ -152,7 +151,7 @@ type AliasesOf struct {
 	Paging
 }
 
-// NewAliases are added to the alias table, all of them or none.
+// NewAliases are added to the alias table, either all of them or none.
 type NewAliases struct {
 	Aliases []Alias `json:"aliases" min:"1" max:"10000"`
 }
@@ -162,5 +161,5 @@ type AliasNamed struct {
 	Alias string `json:"alias" is:"Name"`
 }
 
-// Names are names of entities; in JSON one may be without its list.
+// Names are names of entities; in JSON a single name may be written without a list.
 type Names []string

@@ -11,23 +11,23 @@ import (
 	"github.com/graphkernel/graphkernel/knowledge"
 )
 
-// A NewFact is a fact to be recorded. Its confidence is 1 if none is given.
+// A NewFact is a fact to record. Its confidence is 1 if it is left out.
 type NewFact struct {
 	Subject    string        `json:"subject" is:"Name" tool:"What it is about."`
 	Predicate  string        `json:"predicate" is:"Name" tool:"A verb, active voice."`
 	Object     string        `json:"object" is:"Name" tool:"An entity or a value."`
-	ObjectText *string       `json:"object_text,omitempty" flag:"-" is:"MemoryText" doc:"A text to be kept byte by byte. Its name is object: text: and its SHA-256." tool:"-"`
-	Confidence *dag.PPM      `json:"confidence,omitempty" flag:": how sure it is, from 0 to 1" tool:"1 if left out."`
-	Source     string        `json:"source,omitempty" flag:": who says so, such as user or llm:MODEL" is:"Source" tool:"Who says so, such as user or llm:x; mcp if left out."` // api if absent
-	Turn       string        `json:"turn,omitempty" flag:": the turn that says so, as elsewhere" is:"TurnName" tool:"The recorded turn that it was learned from."`
-	Slice      slice.SliceID `json:"slice,omitempty" flag:": the slice that it was learned from (an id)" is:"AnySliceID" tool:"The slice that it was learned from."`
-	ValidFrom  *dag.Time     `json:"valid_from,omitempty" flag:"from: since when it holds, a date or a time; 1970 if absent" tool:"Holds from then: a date or RFC 3339."`
-	ValidUntil *dag.Time     `json:"valid_until,omitempty" flag:"until: before when it holds; without an end if absent" tool:"Holds before then."`
-	Supersedes []dag.Digest  `json:"supersedes,omitempty" flag:": statements that end with it, with commas or one after the other" max:"1000" tool:"Statements that it replaces."`
+	ObjectText *string       `json:"object_text,omitempty" flag:"-" is:"MemoryText" doc:"A text to be stored byte for byte. Its name is object: text: and its SHA-256." tool:"-"`
+	Confidence *dag.PPM      `json:"confidence,omitempty" flag:": how certain it is, from 0 to 1" tool:"Default 1."`
+	Source     string        `json:"source,omitempty" flag:": the source that says so, such as user or llm:MODEL" is:"Source" tool:"Who says so, such as user or llm:x; mcp if left out."` // api if absent
+	Turn       string        `json:"turn,omitempty" flag:": the turn that says so: its id, or a beginning of it" is:"TurnName" tool:"The recorded turn that it was learned from."`
+	Slice      slice.SliceID `json:"slice,omitempty" flag:": the id of the slice that it was learned from" is:"AnySliceID" tool:"The slice that it was learned from."`
+	ValidFrom  *dag.Time     `json:"valid_from,omitempty" flag:"from: the date or time from which it holds (default: 1970)" tool:"Holds from: a date or RFC 3339."`
+	ValidUntil *dag.Time     `json:"valid_until,omitempty" flag:"until: the date or time at which it stops holding (default: never)" tool:"Holds until."`
+	Supersedes []dag.Digest  `json:"supersedes,omitempty" flag:": statements whose belief it ends, separated by commas; may be repeated" max:"1000" tool:"Statements that it replaces."`
 }
 
-// Act is the act that records the fact, from a source if the fact names none, without the turn. What is wrong with the fact is a
-// *canon.FieldError.
+// Act returns the act that records the fact, without the turn. source is used if the fact names none. The error for an invalid
+// fact is a *canon.FieldError.
 func (f *NewFact) Act(source string) (knowledge.Act, error) {
 	source = cmp.Or(f.Source, source)
 	fact, err := knowledge.NewFact(f.Subject, f.Predicate, f.Object, source)
@@ -59,7 +59,7 @@ func set[T any](to, from *T) {
 	}
 }
 
-// Act is the act that ends the belief in the statement.
+// Act returns the act that ends the belief in the statement.
 func (r *Retraction) Act() (knowledge.Act, error) {
 	return checked(knowledge.Act{Kind: knowledge.Retract, Statement: r.Statement, Reason: r.Reason})
 }
@@ -70,25 +70,25 @@ type Retraction struct {
 	Reason    string     `json:"reason,omitempty" is:"RetractionReason"`
 }
 
-// Knowledge is the body of a batch: retractions come before facts.
+// Knowledge is the body of a batch. Retractions are recorded before facts.
 type Knowledge struct {
 	Retractions []Retraction `json:"retractions,omitempty" max:"10000"`
 	Facts       []NewFact    `json:"facts,omitempty" max:"10000"`
 }
 
-// A KnowledgeOutcome says what became of a fact, a retraction or an alias.
+// A KnowledgeOutcome is the outcome of recording a fact, a retraction or an alias.
 type KnowledgeOutcome = knowledge.Outcome
 
-// KnowledgeOutcomes is the answer to a batch, each list in the order of its items.
+// KnowledgeOutcomes is the answer to a batch. Each list is in the order of its request.
 type KnowledgeOutcomes struct {
 	Retractions []KnowledgeOutcome `json:"retractions"`
 	Facts       []KnowledgeOutcome `json:"facts"`
 }
 
-// Written is how names were spelled, where that is not the canonical name.
+// Written is the original spelling of names, where it differs from the canonical name.
 type Written = knowledge.Written
 
-// A FactEvidence is an assertion that counts for a fact.
+// A FactEvidence is an assertion that counts as evidence of a fact.
 type FactEvidence struct {
 	Seq        dag.Seq       `json:"seq" is:"Seq"`
 	At         dag.Time      `json:"at" is:"Time"`
@@ -99,14 +99,13 @@ type FactEvidence struct {
 	Written    Written       `json:"written,omitzero"`
 }
 
-// A Fact is a statement that is believed. The names are canonical under the aliases that
-// counted.
+// A Fact is a statement that is believed. Its names are canonical under the aliases in force.
 type Fact struct {
 	Statement     dag.Digest     `json:"statement" is:"Digest"`
 	Subject       string         `json:"subject" is:"Name"`
 	Predicate     string         `json:"predicate" is:"Name"`
 	Object        string         `json:"object" is:"Name"`
-	Asserted      Written        `json:"asserted,omitzero" doc:"The names that the statement itself has, where aliases give others."`
+	Asserted      Written        `json:"asserted,omitzero" doc:"The names in the statement itself, if aliases replace them."`
 	Written       Written        `json:"written,omitzero"`
 	Confidence    dag.PPM        `json:"confidence" is:"Fraction"`
 	Source        string         `json:"source" is:"Source"`
@@ -118,7 +117,7 @@ type Fact struct {
 	EvidenceTotal int            `json:"evidence_total"`
 }
 
-// Stated returns the names that the statement itself has.
+// Stated returns the names of the statement itself.
 func (f *Fact) Stated() Written {
 	return Written{Subject: cmp.Or(f.Asserted.Subject, f.Subject), Predicate: f.Predicate, Object: cmp.Or(f.Asserted.Object, f.Object)}
 }
@@ -132,19 +131,18 @@ func (f *Fact) Spelled() (subject, predicate, object string) {
 // Facts is a page of facts.
 type Facts struct {
 	Facts []Fact  `json:"facts"`
-	Total int     `json:"total" doc:"Of all pages."`
+	Total int     `json:"total" doc:"The total of all pages."`
 	AsOf  dag.Seq `json:"as_of" is:"Seq"`
 	Next  string  `json:"next,omitempty" is:"Next"`
 }
 
-// A KnowledgeAct is a change of what is known, as it was recorded. The names are as they
-// were asserted, without aliases.
+// A KnowledgeAct is a recorded change of the knowledge. Its names are as they were asserted, without aliases.
 type KnowledgeAct struct {
 	Seq        dag.Seq       `json:"seq" is:"Seq"`
 	At         dag.Time      `json:"at" is:"Time"`
 	Kind       string        `json:"kind" is:"KnowledgeKind"`
 	Leaf       dag.Digest    `json:"leaf" is:"Digest"`
-	Erased     bool          `json:"erased,omitempty" doc:"It was erased with its turn: its number, its leaf and the turn are left."`
+	Erased     bool          `json:"erased,omitempty" doc:"The act was erased with its turn; only its number, its leaf and the turn are left."`
 	Statement  dag.Digest    `json:"statement,omitzero" is:"Digest"`
 	Subject    string        `json:"subject,omitempty" is:"Name"`
 	Predicate  string        `json:"predicate,omitempty" is:"Name"`
@@ -157,21 +155,21 @@ type KnowledgeAct struct {
 	ValidFrom  dag.Time      `json:"valid_from,omitzero" is:"Time"`
 	ValidUntil dag.Time      `json:"valid_until,omitzero" is:"Time"`
 	Supersedes []dag.Digest  `json:"supersedes,omitempty" is:"Digest"`
-	Version    bool          `json:"version,omitempty" doc:"It gave the statement its confidence."`
-	Until      dag.Seq       `json:"until,omitempty" is:"Seq"` // and up to before this number; absent: it still is
+	Version    bool          `json:"version,omitempty" doc:"The assertion gave the statement its confidence."`
+	Until      dag.Seq       `json:"until,omitempty" is:"Seq"` // the first number at which it no longer gave the confidence; absent: it still does
 	Reason     string        `json:"reason,omitempty"`
 	Alias      string        `json:"alias,omitempty" is:"Name"`
 	Canonical  string        `json:"canonical,omitempty" is:"Name"`
 }
 
-// FactHistory is all that was said of a statement, or a page of it.
+// FactHistory is the whole history of a statement, or a page of it.
 type FactHistory struct {
 	Statement dag.Digest     `json:"statement" is:"Digest"`
 	Acts      []KnowledgeAct `json:"acts"`
 	Next      string         `json:"next,omitempty" is:"Next"`
 }
 
-// Short is the page for agents, with up to so many assertions of each fact.
+// Short returns the page in a short form for agents, with at most the given number of assertions per fact.
 func (f *Facts) Short(evidence int) any {
 	type fact struct {
 		*Fact
@@ -188,7 +186,7 @@ func (f *Facts) Short(evidence int) any {
 	return w
 }
 
-// A shortAct is an act for agents. Its own fields are in place of those of the act.
+// A shortAct is an act for agents. Its own fields replace those of the act.
 type shortAct struct {
 	KnowledgeAct
 	At      dag.Time   `json:"at,omitzero"`
@@ -197,7 +195,7 @@ type shortAct struct {
 	Version bool       `json:"version,omitempty"`
 }
 
-// Short is the history for agents: the statement comes once, and its acts without it.
+// Short returns the history in a short form for agents: the statement appears once, and not in its acts.
 func (h *FactHistory) Short() any {
 	w := struct {
 		Statement  dag.Digest `json:"statement"`
@@ -221,7 +219,7 @@ func (h *FactHistory) Short() any {
 	return w
 }
 
-// Short is the answer for agents, with at most so many acts. Every act is an assertion.
+// Short returns the answer in a short form for agents, with at most the given number of acts. Every act is an assertion.
 func (r *Retracted) Short(acts int) any {
 	w := struct {
 		*Retracted
@@ -233,27 +231,27 @@ func (r *Retracted) Short(acts int) any {
 	return w
 }
 
-// KnowledgeChanges is a page of what changed.
+// KnowledgeChanges is a page of changes.
 type KnowledgeChanges struct {
 	Acts []KnowledgeAct `json:"acts"`
 	Next string         `json:"next,omitempty" is:"Next"`
 }
 
-// Retracted is what was, or with DryRun would be, retracted.
+// Retracted lists the facts that were retracted, or that would be if DryRun is set.
 type Retracted struct {
 	DryRun bool           `json:"dry_run"`
 	Total  int            `json:"total"`
 	Acts   []KnowledgeAct `json:"acts"` // the assertions that counted
 }
 
-// A Step is a fact on a path, with canonical names and how they were written. An outgoing step leads from its subject
-// to its object.
+// A Step is a fact on a path, with canonical names and their original spelling. An outgoing step leads from the subject to the
+// object.
 type Step struct {
 	Statement  dag.Digest `json:"statement" is:"Digest"`
 	Subject    string     `json:"subject" is:"Name"`
 	Predicate  string     `json:"predicate" is:"Name"`
 	Object     string     `json:"object" is:"Name"`
-	Asserted   Written    `json:"asserted,omitzero" doc:"The names that the statement itself has, where aliases give others."`
+	Asserted   Written    `json:"asserted,omitzero" doc:"The names in the statement itself, if aliases replace them."`
 	Written    Written    `json:"written,omitzero"`
 	Direction  string     `json:"direction" is:"outgoing|incoming"`
 	Confidence dag.PPM    `json:"confidence" is:"Fraction"`
@@ -264,7 +262,7 @@ type Step struct {
 	ValidUntil dag.Time   `json:"valid_until,omitzero" is:"Time"`
 }
 
-// A Reached entity has a way to it.
+// A Reached is an entity that was reached, with a path to it.
 type Reached struct {
 	Entity        string  `json:"entity" is:"Name"`
 	Hops          int     `json:"hops" is:"1.."`
@@ -273,21 +271,21 @@ type Reached struct {
 	Path          []Step  `json:"path" min:"1"`
 }
 
-// Traversal is the answer to a traversal, and to a question for paths.
+// Traversal is the answer to a traversal or to a search for paths.
 type Traversal struct {
 	Reached []Reached `json:"reached"`
-	Cut     string    `json:"cut" is:"|results|work" doc:"Why it is not all; empty if it is."`
-	Looked  int       `json:"looked" doc:"At so many edges."`
+	Cut     string    `json:"cut" is:"|results|work" doc:"Why the answer is not complete; empty if it is."`
+	Looked  int       `json:"looked" doc:"The number of edges that were examined."`
 	AsOf    dag.Seq   `json:"as_of" is:"Seq"`
 }
 
-// An Alias says which canonical name a name stands for.
+// An Alias is a name with the canonical name that it means.
 type Alias struct {
 	Alias     string `json:"alias" is:"Name"`
 	Canonical string `json:"canonical" is:"Name"`
 }
 
-// Aliases is a page of the alias table, or the body that adds to it.
+// Aliases is a page of the alias table.
 type Aliases struct {
 	Aliases []Alias `json:"aliases"`
 	Total   int     `json:"total"`
@@ -295,22 +293,21 @@ type Aliases struct {
 	Next    string  `json:"next,omitempty" is:"Next"`
 }
 
-// AliasesAdded says what came of adding aliases.
+// AliasesAdded is the outcome of adding aliases.
 type AliasesAdded struct {
 	Added    int                `json:"added"`
 	Existing int                `json:"existing"`
-	Outcomes []KnowledgeOutcome `json:"outcomes,omitempty" doc:"In the order of the aliases; not of a list."`
+	Outcomes []KnowledgeOutcome `json:"outcomes,omitempty" doc:"One outcome for each alias, in order; absent for a list."`
 	List     *AliasList         `json:"list,omitempty"` // of a list that was read
 }
 
-// An AliasList says what of a list was not used. The counts and the changes that it held sum
-// up to Entries.
+// An AliasList counts the entries of a list that were not used. These counts and the changes in the list add up to Entries.
 type AliasList struct {
 	Entries   int         `json:"entries"`
 	Same      int         `json:"same" doc:"Alias and canonical name have the same form."`
-	Repeated  int         `json:"repeated" doc:"The same entry came before."`
+	Repeated  int         `json:"repeated" doc:"The same entry occurred before."`
 	Ambiguous int         `json:"ambiguous" doc:"Several names claim the alias."`
-	Chained   int         `json:"chained" doc:"A name is alias and canonical name at once."`
+	Chained   int         `json:"chained" doc:"A name is both an alias and a canonical name."`
 	Skipped   int         `json:"skipped" doc:"One side has no name."`
 	Examples  []AliasSkip `json:"examples" max:"20"`
 }
@@ -321,13 +318,13 @@ type AliasSkip struct {
 	Why   string `json:"why"`
 }
 
-// A NameCount says how many facts a name has.
+// A NameCount is a name with its number of facts.
 type NameCount struct {
 	Name  string `json:"name"`
 	Facts int    `json:"facts"`
 }
 
-// KnowledgeStats counts what is believed.
+// KnowledgeStats counts the believed facts.
 type KnowledgeStats struct {
 	Facts           int         `json:"facts"`
 	Entities        int         `json:"entities"`
@@ -339,10 +336,10 @@ type KnowledgeStats struct {
 	AsOf            dag.Seq     `json:"as_of" is:"Seq"`
 }
 
-// A KnowledgeEvent tells of a change of what is known.
+// A KnowledgeEvent reports a change of the knowledge.
 type KnowledgeEvent struct {
 	Seq        dag.Seq    `json:"seq"`
-	AsOf       dag.Seq    `json:"as_of" is:"Seq" doc:"The number of the last entry of the change: ask as of it to see what happened."`
+	AsOf       dag.Seq    `json:"as_of" is:"Seq" doc:"The number of the last entry of the change: a query as of it shows the result."`
 	At         dag.Time   `json:"at"`
 	Kind       string     `json:"kind"`
 	Erased     bool       `json:"erased,omitempty"`
@@ -356,7 +353,7 @@ type KnowledgeEvent struct {
 	Canonical  string     `json:"canonical,omitempty"`
 }
 
-// Event tells of an act in a few words: what may be long is left out.
+// Event returns the event for an act. It leaves out fields that may be long.
 func (a *KnowledgeAct) Event(asOf dag.Seq) KnowledgeEvent {
 	return KnowledgeEvent{
 		Seq: a.Seq, AsOf: asOf, At: a.At, Kind: a.Kind, Erased: a.Erased, Statement: a.Statement, Subject: a.Subject, Predicate: a.Predicate, Object: a.Object,

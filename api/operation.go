@@ -1,26 +1,24 @@
-// Package api declares the operations of the service: what each takes, what it answers, who
-// may ask for it, and where. The types are the one source. The HTTP server reads requests into
-// them, package client sends and reads them, the tools for agents have their schemas from them,
-// and package api/describe makes the description of the service from them.
+// Package api declares the operations of the service: the input, the answer, the permission and the path of each. The types are
+// the single source. The HTTP server reads requests into them, package client sends and reads them, the schemas of the tools for
+// agents come from them, and package api/describe makes the description of the service from them.
 //
 //	var FindPaths = declare[PathQuery, Traversal](Spec{ID: "findPaths", Method: "GET",
 //		Path: "/api/knowledge/path", Tag: "knowledge", Tool: "knowledge_path", May: access.Recall})
 //
-// A field of an In is a path parameter if the path names it, or what its tag in says (path,
-// query, header, or body for a field that is the whole body), or else a query parameter of GET
-// and DELETE and a member of the body of POST. These tags describe a field further:
+// The tag in of a field of an In is its place: path, query, header, or body for a field that is the whole body. A field that the
+// path names is a path parameter. Any other field without the tag is a query parameter for GET and DELETE and a member of the
+// body for POST. These tags describe a field further:
 //
 //	json  its name; it is required unless it is omitempty or omitzero
 //	is    a shape of api/describe/shapes.json, or a|b|c for one of some texts, or 1..8 for an
 //	      integer in a range; without it, the shape of its Go type
 //	min   the fewest items of a list or bytes of a text, and max the most
 //	default, doc
-//	tool  what it is to a model; - if no model is told of it
-//	flag  NAME: PURPOSE on the command line, each if it is another there; - if no flag is made of it
+//	tool  the description for a model; - hides the field from models
+//	flag  NAME: PURPOSE on the command line, each if it is different there; - if there is no flag for it
 //
-// Ids and digests are lowercase hex as in GKP/1, and are read in any case; times are RFC 3339 in UTC, sequence numbers
-// are integers below 2^53. Bundles and turns have their own canonical form, which passes
-// through as raw bytes.
+// Ids and digests are lowercase hex as in GKP/1, and are read in any case; times are RFC 3339 in UTC, sequence numbers are
+// integers below 2^53. Bundles and turns have their own canonical form and pass through as raw bytes.
 package api
 
 import (
@@ -31,34 +29,34 @@ import (
 	"github.com/graphkernel/graphkernel/access"
 )
 
-// A Spec says where an operation is found and who may ask for it.
+// A Spec is the declaration of an operation.
 type Spec struct {
 	ID     string // unique
 	Method string
-	Path   string            // {name} is a path parameter, and {name...} takes all that is left
-	Tag    string            // the group that it is described in
-	Tool   string            // the tool for agents that does the same; "": none
-	Sets   []string          // the sets of tools that it is in, if package mcp makes the tool of the operation
+	Path   string            // {name} is a path parameter, and {name...} is the whole rest of the path
+	Tag    string            // the group in the description
+	Tool   string            // the tool for agents with the same function; "": none
+	Sets   []string          // the tool sets of the operation, if package mcp makes its tool from this declaration
 	May    access.Permission // 0: open to everybody
-	Says   string            // its summary, and after an empty line its description; "" if api/describe/operations.md has them
-	Curl   string            // a shell command that asks the operation; only together with Says
+	Says   string            // the summary and, after an empty line, the description; "" if api/describe/operations.md has them
+	Curl   string            // a shell command that calls the operation; only together with Says
 
-	Limited bool // open, and yet limited by address
-	Alone   bool // computed from the request alone, so it does not wait for others
-	Plain   bool // its errors are plain text: the protocol is not ours
-	Once    bool // clients do not send it again: each time makes something
+	Limited bool // open to everybody, but limited per address
+	Alone   bool // computed from the request alone, so it does not queue behind other requests
+	Plain   bool // its errors are plain text, because the protocol is not ours
+	Once    bool // clients do not repeat it, because each call makes something new
 
-	Fails   []int                     // statuses that do not follow from the rest
-	Takes   map[string]string         // shapes of bodies of other media types than JSON
-	Lines   bool                      // the body of lines is left to the handler, which reads it as it comes
+	Fails   []int                     // statuses that the other fields do not imply
+	Takes   map[string]string         // shapes of bodies by media type, other than JSON
+	Lines   bool                      // the handler reads the lines of the body itself, as they arrive
 	Answers map[string]string         // shapes of answers by media type; nil: Out as JSON
-	Other   map[int]map[string]string // answers of other statuses than 200
+	Other   map[int]map[string]string // answers with other statuses than 200
 	Headers map[string]string         // shapes of an answer's headers
 
 	In, Out reflect.Type
 }
 
-// An Operation is a Spec whose types are known.
+// An Operation is a Spec with its types as type parameters.
 type Operation[In, Out any] struct{ Spec }
 
 func declare[In, Out any](s Spec) Operation[In, Out] {
@@ -67,7 +65,7 @@ func declare[In, Out any](s Spec) Operation[In, Out] {
 	return Operation[In, Out]{s}
 }
 
-// A Place is where a field of an In comes from.
+// A Place is the part of a request that holds a field of an In.
 type Place string
 
 // The places of fields.
@@ -75,21 +73,20 @@ const (
 	InPath   Place = "path"
 	InQuery  Place = "query"
 	InHeader Place = "header"
-	InBody   Place = "body"   // it is the body
-	InMember Place = "member" // it is a member of the body
+	InBody   Place = "body"   // the field is the body
+	InMember Place = "member" // the field is a member of the body
 )
 
-// A Field is a field of a type as JSON sees it.
+// A Field is a field of a type, with its JSON name.
 type Field struct {
 	reflect.StructField
 	Key      string
 	Required bool
 }
 
-var known sync.Map // the fields of types
+var known sync.Map // []Field by reflect.Type
 
-// Fields lists the fields of a struct in their order, those of embedded structs among them. The
-// list is shared.
+// Fields lists the fields of a struct in order, including those of embedded structs. The list is shared and must not be changed.
 func Fields(t reflect.Type) []Field {
 	if list, ok := known.Load(t); ok {
 		return list.([]Field) //nolint:forcetypeassert // nothing else is stored
@@ -106,7 +103,7 @@ func Fields(t reflect.Type) []Field {
 	return list
 }
 
-// Place says where a field of the operation's In comes from.
+// Place returns the place of a field of the operation's In.
 func (s *Spec) Place(f *Field) Place {
 	switch in := f.Tag.Get("in"); {
 	case strings.Contains(s.Path, "{"+f.Key+"}"), strings.Contains(s.Path, "{"+f.Key+"...}"):
@@ -119,7 +116,7 @@ func (s *Spec) Place(f *Field) Place {
 	return InQuery
 }
 
-// HasBody reports whether the operation takes a body, and whether there must be one.
+// HasBody reports whether the operation takes a body, and whether the body is required.
 func (s *Spec) HasBody() (takes, required bool) {
 	takes = len(s.Takes) > 0
 	required = takes
@@ -134,7 +131,7 @@ func (s *Spec) HasBody() (takes, required bool) {
 	return takes, required
 }
 
-// Rest returns the name of the path parameter that takes all that is left, or "".
+// Rest returns the name of the path parameter that takes the rest of the path, or "".
 func (s *Spec) Rest() string {
 	name, found := strings.CutSuffix(s.Path[strings.LastIndex(s.Path, "{")+1:], "...}")
 	if !found {

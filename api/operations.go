@@ -10,10 +10,10 @@ import (
 	"github.com/graphkernel/graphkernel/slice"
 )
 
-// None is what operations take that take nothing, and answer whose answer is no JSON.
+// None is the In of operations without input, and the Out of operations whose answer is not JSON.
 type None struct{}
 
-// A Document is an answer whose bytes are canonical, or made elsewhere. Its name is that of its shape.
+// A Document is an answer whose bytes are canonical or come from elsewhere. Each type has the name of its shape.
 type (
 	Bundle       json.RawMessage // of GKP/1
 	FactBundle   json.RawMessage // of GKF/2
@@ -22,7 +22,7 @@ type (
 	JWKS         json.RawMessage
 )
 
-// Bodies that are no JSON, by media type.
+// Media types and headers of answers, and a status, with their shapes.
 var (
 	text    = map[string]string{"text/plain": "Text"}
 	binary  = map[string]string{"application/octet-stream": "Binary"}
@@ -55,8 +55,8 @@ type Turns struct {
 	Turns []Turn `json:"turns" min:"1"`
 }
 
-// A Turn is a turn as it arrives. It has author and content, or it came without its text and has
-// redacted, body_digest, phase and salience. Package ingest reads it.
+// A Turn is a turn to be admitted. It has author and content; a turn without its text has redacted, body_digest, phase and
+// salience instead. Package ingest reads it.
 type Turn struct {
 	ID           string            `json:"id" is:"AnyUUID"`
 	Conversation string            `json:"conversation" is:"AnyUUID"`
@@ -73,7 +73,7 @@ type Turn struct {
 	BodyDigest   string            `json:"body_digest,omitempty" is:"AnyDigest"`
 }
 
-// A Parent is a turn that another continues from.
+// A Parent is a turn that another turn continues.
 type Parent struct {
 	ID   string `json:"id" is:"AnyUUID"`
 	Kind string `json:"kind" is:"reply|spawn|merge|reference"`
@@ -84,14 +84,14 @@ type TurnByID struct {
 	ID dag.TurnID `json:"id"`
 }
 
-// An Erasure says which text is to be erased, and why. The reason may also be a query parameter.
+// An Erasure says which text to erase, and why. The reason may also be a query parameter.
 type Erasure struct {
 	ID     dag.TurnID     `json:"id"`
-	Reason string         `json:"reason,omitempty" is:"Reason" doc:"Why, if there is no body."`
+	Reason string         `json:"reason,omitempty" is:"Reason" doc:"The reason, if there is no body."`
 	Body   ErasureRequest `json:"body,omitempty" in:"body"`
 }
 
-// ReasonOf returns the reason of an erasure: of the query, or else of the body. An erasure without one is a fault.
+// ReasonOf returns the reason of an erasure: from the query, or else from the body. If both are empty, the error is a fault.
 func ReasonOf(query string, body ErasureRequest) (string, error) {
 	reason := cmp.Or(query, body.Reason)
 	if reason == "" {
@@ -103,25 +103,25 @@ func ReasonOf(query string, body ErasureRequest) (string, error) {
 // A TurnQuery asks for a page of turns.
 type TurnQuery struct {
 	Conversation *dag.ConversationID `json:"conversation,omitempty" doc:"Only turns of this conversation."`
-	Key          string              `json:"key,omitempty" is:"Credential" doc:"Only turns that this credential brought. At most 10 000 turns are looked at for one answer, so a page may be empty and still have a next."`
-	Role         string              `json:"role,omitempty" is:"Role" doc:"Only turns of this role. At most 10 000 turns are looked at for one answer, as for key."`
+	Key          string              `json:"key,omitempty" is:"Credential" doc:"Only turns that this credential brought. At most 10 000 turns are examined for one answer, so a page may be empty and still have a next."`
+	Role         string              `json:"role,omitempty" is:"Role" doc:"Only turns of this role. At most 10 000 turns are examined for one answer, as for key."`
 	Paging
 }
 
 // A ConversationQuery asks for a page of conversations.
 type ConversationQuery struct {
-	Newest bool `json:"newest,omitempty" doc:"By the time of their latest turn, the newest first, in place of by id."`
+	Newest bool `json:"newest,omitempty" doc:"Sort by the time of the latest turn, the newest first, instead of by id."`
 	Paging
 }
 
-// TurnIDs names turns.
+// TurnIDs is a list of turn ids.
 type TurnIDs struct {
 	IDs []dag.TurnID `json:"ids" min:"1" max:"1000"`
 }
 
-// An ErasureQuery says which erasures are asked for.
+// An ErasureQuery asks for a page of erasures.
 type ErasureQuery struct {
-	Turn *dag.TurnID `json:"turn,omitempty" doc:"Only that of this turn."`
+	Turn *dag.TurnID `json:"turn,omitempty" doc:"Only the erasure of this turn."`
 	Paging
 }
 
@@ -138,7 +138,7 @@ type TurnNamed struct {
 // ConversationByID asks for turns of a conversation.
 type ConversationByID struct {
 	ID  dag.ConversationID `json:"id"`
-	Key string             `json:"key,omitempty" is:"Credential" doc:"Only turns that this credential brought. At most 10 000 turns are looked at for one answer, so a page may be empty and still have a next."`
+	Key string             `json:"key,omitempty" is:"Credential" doc:"Only turns that this credential brought. At most 10 000 turns are examined for one answer, so a page may be empty and still have a next."`
 	Paging
 }
 
@@ -163,23 +163,23 @@ var (
 	AttestBundle  = declare[TheBundle, Evidence](Spec{ID: "attestBundle", Method: "POST", Path: "/api/attest", Tag: "ledger", May: access.Verify, Fails: []int{404, 422, 503}})
 )
 
-// TheBundle is a bundle, byte for byte. Anything is taken and judged.
+// TheBundle is a bundle, byte for byte. Any bytes are accepted and judged.
 type TheBundle struct {
-	Bundle json.RawMessage `json:"bundle" in:"body" is:"Anything" doc:"The bundle, byte for byte. Anything is taken and judged."`
+	Bundle json.RawMessage `json:"bundle" in:"body" is:"Anything" doc:"The bundle, byte for byte. Any bytes are accepted and judged."`
 }
 
-// Converting says what a bundle is to be written as.
+// Converting asks for a bundle in another format.
 type Converting struct {
 	To     string          `json:"to" in:"query" is:"prov|openlineage|sigstore"`
 	Bundle json.RawMessage `json:"bundle" in:"body" is:"Anything" doc:"A bundle that was issued here, byte for byte."`
 }
 
-// A SliceQuery asks for a page of what was handed out.
+// A SliceQuery asks for a page of issued records.
 type SliceQuery struct {
-	Kind    string `json:"kind,omitempty" is:"slice|facts|context|belief" doc:"Only slices of turns, slices of facts, contexts, or evidence of beliefs. At most 1 000 records are looked at for one answer, so a page may be empty and still have a next."`
-	Begins  string `json:"begins,omitempty" is:"SliceBegin" doc:"Only those whose slice id begins with this, by ascending id and all on one page, which has no next."`
-	Newest  bool   `json:"newest,omitempty" doc:"The newest first."`
-	Counted bool   `json:"counted,omitempty" doc:"Say how many turns each slice of turns holds, which means to cut it again."`
+	Kind    string `json:"kind,omitempty" is:"slice|facts|context|belief" doc:"Only slices of turns, slices of facts, contexts, or evidence of beliefs. At most 1 000 records are examined for one answer, so a page may be empty and still have a next."`
+	Begins  string `json:"begins,omitempty" is:"SliceBegin" doc:"Only records whose slice id begins with this, by ascending id and all on one page, which has no next."`
+	Newest  bool   `json:"newest,omitempty" doc:"Return the newest first."`
+	Counted bool   `json:"counted,omitempty" doc:"Return how many turns each slice of turns holds; each is cut again for this."`
 	Paging
 }
 
@@ -188,23 +188,23 @@ type SliceByID struct {
 	SliceID slice.SliceID `json:"slice_id" is:"AnySliceID"`
 }
 
-// A TaskErasing says of which context the task is to be erased, and why. The reason may also be a query parameter.
+// A TaskErasing says which context's task to erase, and why. The reason may also be a query parameter.
 type TaskErasing struct {
 	SliceID slice.SliceID  `json:"slice_id" is:"AnySliceID"`
-	Reason  string         `json:"reason,omitempty" is:"Reason" doc:"Why, if there is no body."`
+	Reason  string         `json:"reason,omitempty" is:"Reason" doc:"The reason, if there is no body."`
 	Body    ErasureRequest `json:"body,omitempty" in:"body"`
 }
 
-// Replaying says what is cut again.
+// Replaying asks for a slice to be cut again.
 type Replaying struct {
 	SliceByID
 	Bundle json.RawMessage `json:"bundle,omitempty" in:"body" is:"Anything" doc:"The bundle to compare, byte for byte."`
 }
 
-// EvidenceOf names a slice and, if there are several, its bundle.
+// EvidenceOf names a slice and, if the slice has several bundles, one of them.
 type EvidenceOf struct {
 	SliceByID
-	Bundle string `json:"bundle,omitempty" is:"AnyDigest" doc:"The SHA-256 of the bundle, if not the newest one of this slice id."`
+	Bundle string `json:"bundle,omitempty" is:"AnyDigest" doc:"The SHA-256 of the bundle; the newest bundle of this slice id if left out."`
 }
 
 // Policies.
@@ -220,7 +220,7 @@ type PolicyRegistration struct {
 	Policy   json.RawMessage `json:"policy" is:"Policy"`
 }
 
-// SlicePolicy is what a slice of turns is cut under.
+// SlicePolicy is the policy for cutting a slice of turns.
 type SlicePolicy struct {
 	Type            string       `json:"type" is:"SlicePolicyType"`
 	MaxNodes        int          `json:"max_nodes,omitempty" is:"1..10000"`
@@ -241,10 +241,10 @@ type PhaseWeights struct {
 	Exploration   json.Number `json:"exploration,omitempty" is:"Fraction"`
 }
 
-// FactPolicy is what a slice of facts is gathered under.
+// FactPolicy is the policy for gathering a slice of facts.
 type FactPolicy struct {
 	Type          string      `json:"type" is:"FactPolicyType"`
-	Predicates    []string    `json:"predicates,omitempty" is:"Name" max:"64" doc:"Those that are followed; none: all."`
+	Predicates    []string    `json:"predicates,omitempty" is:"Name" max:"64" doc:"The predicates that are followed; all if left out."`
 	Direction     string      `json:"direction,omitempty" is:"Direction"`
 	MaxHops       int         `json:"max_hops,omitempty" is:"1..8"`
 	MaxResults    int         `json:"max_results,omitempty" is:"1..1000"`
@@ -261,21 +261,22 @@ type DenyRules struct {
 type DenyRule struct {
 	Tool     string `json:"tool" max:"1024" doc:"Matches the whole name of a tool."`
 	Argument string `json:"argument,omitempty" max:"1024" doc:"Matches a part of any text, number or name in the arguments; every call of the tool if left out."`
-	Reason   string `json:"reason" max:"1024" doc:"Told to the agent."`
+	Reason   string `json:"reason" max:"1024" doc:"The reason that the agent is given."`
 }
 
-// Retention says how long turns keep their text. The first rule that a turn matches decides; one that matches none keeps it for ever.
+// Retention says how long turns keep their text. The first rule that a turn matches applies; a turn that matches no rule keeps
+// its text for ever.
 type Retention struct {
 	Type  string          `json:"type" is:"RetentionType"`
 	Rules []RetentionRule `json:"rules" max:"256"`
 }
 
-// A RetentionRule is for some turns.
+// A RetentionRule applies to the turns that match it.
 type RetentionRule struct {
 	Folder string `json:"cwd,omitempty" max:"4096" doc:"Turns said while the agent worked in this folder, or below it."`
 	Author string `json:"author,omitempty" max:"4096"`
 	Role   string `json:"role,omitempty" is:"Role"`
-	Days   int    `json:"days,omitempty" is:"1..36500" doc:"From the turn's created_at on; for ever if left out."`
+	Days   int    `json:"days,omitempty" is:"1..36500" doc:"The days from the turn's created_at on; for ever if left out."`
 }
 
 // PolicyByID names a policy.
@@ -283,13 +284,13 @@ type PolicyByID struct {
 	PolicyID policy.ID `json:"policy_id" is:"PolicyID"`
 }
 
-// Events.
+// StreamEvents streams events.
 var StreamEvents = declare[EventsAfter, None](Spec{ID: "streamEvents", Method: "GET", Path: "/api/events", Tag: "events", May: access.Read, Answers: map[string]string{"text/event-stream": "Text"}})
 
-// EventsAfter says where a stream of events begins.
+// EventsAfter says after which event a stream begins.
 type EventsAfter struct {
 	Header string `json:"Last-Event-ID,omitempty" in:"header" is:"EventID"`
-	Query  string `json:"last_event_id,omitempty" is:"EventID" doc:"The same, for clients that cannot set headers. The header counts if both are given."`
+	Query  string `json:"last_event_id,omitempty" is:"EventID" doc:"The same as a query parameter, for clients that cannot set headers. If both are given, the header counts."`
 }
 
 // The ledger.
@@ -320,7 +321,7 @@ type EntriesAt struct {
 
 // LeafAt names a leaf.
 type LeafAt struct {
-	Index uint64 `json:"index" is:"LogSize" doc:"Of the leaf; the first is 0."`
+	Index uint64 `json:"index" is:"LogSize" doc:"The index of the leaf; the first is 0."`
 }
 
 // Sizes are two sizes of a ledger.
@@ -340,21 +341,21 @@ type PublicTileAt struct {
 	TileAt
 }
 
-// API keys, for those who may make them.
+// Operations on API keys, for callers who may create keys.
 var (
 	ListKeys  = declare[None, APIKeys](Spec{ID: "listKeys", Method: "GET", Path: "/api/keys", Tag: "keys", May: access.ManageKeys})
 	CreateKey = declare[NewAPIKey, MadeAPIKey](Spec{ID: "createKey", Method: "POST", Path: "/api/keys", Tag: "keys", May: access.ManageKeys, Once: true, Fails: []int{409}})
 	RevokeKey = declare[APIKeyByID, RevokedAPIKey](Spec{ID: "revokeKey", Method: "DELETE", Path: "/api/keys/{id}", Tag: "keys", May: access.ManageKeys, Fails: []int{404}})
 )
 
-// NewAPIKey says which key is to be made.
+// NewAPIKey describes the key to create.
 type NewAPIKey struct {
 	Role      string `json:"role" is:"verifier|agent|auditor|admin"`
 	Note      string `json:"note,omitempty" is:"KeyNote"`
-	Roles     string `json:"admits_roles,omitempty" doc:"The roles of the turns that it may admit, with commas between them; that of its role if absent."`
-	Authors   string `json:"admits_authors,omitempty" doc:"Patterns of the authors whose turns it may admit, with commas between them; any if absent."`
-	SpeaksFor string `json:"speaks_for,omitempty" doc:"Patterns of the authors for whom it speaks, with commas between them; nobody if absent. A turn that it brings in the name of another person is data. For the role agent alone."`
-	Spaces    string `json:"spaces,omitempty" doc:"Patterns of the spaces of beliefs that are there for it, with commas between them; all if absent. For the role agent alone."`
+	Roles     string `json:"admits_roles,omitempty" doc:"The roles of the turns that it may admit, separated by commas; those of its role if absent."`
+	Authors   string `json:"admits_authors,omitempty" doc:"Patterns of the authors whose turns it may admit, separated by commas; any if absent."`
+	SpeaksFor string `json:"speaks_for,omitempty" doc:"Patterns of the authors for whom it speaks, separated by commas; nobody if absent. A turn that it brings in the name of another person is data. Only for the role agent."`
+	Spaces    string `json:"spaces,omitempty" doc:"Patterns of the spaces of beliefs that it sees, separated by commas; all if absent. Only for the role agent."`
 }
 
 // APIKeyByID names a key.
@@ -362,10 +363,10 @@ type APIKeyByID struct {
 	ID string `json:"id" is:"KeyID"`
 }
 
-// GetCaller says who asks.
+// GetCaller returns the caller.
 var GetCaller = declare[None, Caller](Spec{ID: "getCaller", Method: "GET", Path: "/api/caller", Tag: "keys", May: access.Verify})
 
-// What operators ask.
+// Operations for operators.
 var (
 	Live        = declare[None, Health](Spec{ID: "live", Method: "GET", Path: "/health/live", Tag: "operations", Other: unwell})
 	Ready       = declare[None, Health](Spec{ID: "ready", Method: "GET", Path: "/health/ready", Tag: "operations", Other: unwell})

@@ -9,16 +9,16 @@ import (
 	"github.com/graphkernel/graphkernel/internal/canon"
 )
 
-// A Paging says which part of a list is asked for.
+// A Paging selects a page of a list.
 type Paging struct {
-	After string `json:"after,omitempty" is:"After" doc:"The next of the answer before."`
-	Limit int    `json:"limit,omitempty" is:"1..1000" default:"100" doc:"At most so many. An answer may hold fewer and still have a next." tool:"At most so many; 100 if left out."`
+	After string `json:"after,omitempty" is:"After" doc:"The value of next in the previous answer."`
+	Limit int    `json:"limit,omitempty" is:"1..1000" default:"100" flag:": the most items per page" doc:"The most items to return. An answer may have fewer and still have a next." tool:"At most this many; default 100."`
 }
 
-// Size returns how many items are asked for.
+// Size returns the number of items asked for.
 func (p *Paging) Size() int { return cmp.Or(p.Limit, 100) }
 
-// Number reads where a page begins, if that is a number; 0 is the beginning.
+// Number returns the number after which the page begins, for lists that are paged by a number; 0 is the beginning.
 func (p *Paging) Number() (uint64, error) {
 	if p.After == "" {
 		return 0, nil
@@ -30,8 +30,8 @@ func (p *Paging) Number() (uint64, error) {
 	return n, nil
 }
 
-// InView reads where a page of a view begins, as NextInView writes it: every page is of the view that the
-// first one was of, which is asOf if another is not 0.
+// InView reads a cursor that NextInView wrote. It returns the number after which the page begins, and the view of the first page,
+// which is the view of every page. If asOf is not 0, it must be that view.
 func (p *Paging) InView(asOf dag.Seq) (after, of dag.Seq, err error) {
 	if p.After == "" {
 		return 0, asOf, nil
@@ -48,18 +48,19 @@ func (p *Paging) InView(asOf dag.Seq) (after, of dag.Seq, err error) {
 	return dag.Seq(n), dag.Seq(m), nil
 }
 
-// BadAfter is the fault of a page that does not begin where a list has items.
+// BadAfter is the fault of a cursor that is not one of the list.
 func BadAfter(text string) *Fault {
 	return Faultf(CodeInvalid, "query parameter after", "after is %q, which is no next of this list", text)
 }
 
-// Next writes that the next page comes after a number.
+// Next returns the cursor of the page after a number.
 func Next(after uint64) string { return strconv.FormatUint(after, 10) }
 
-// NextInView writes that the next page comes after a number, in the view as of another.
+// NextInView returns the cursor of the page after a number, in the view as of asOf.
 func NextInView(after, asOf dag.Seq) string { return Next(uint64(after)) + "-" + Next(uint64(asOf)) }
 
-// Page cuts a list that was read with one item more than a page has room for. Next is the cursor of the next page, "" if the list ends here.
+// Page cuts a list that was read with one item more than the page has room for. next is the cursor of the next page, or "" if the
+// list ends here.
 func Page[T any](list []T, room int, number func(*T) uint64) (page []T, next string) {
 	if len(list) <= room {
 		return list, ""

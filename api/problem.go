@@ -6,8 +6,7 @@ import (
 	"slices"
 )
 
-// A Code names a kind of problem. It is stable, and callers branch on it: it is an error so that
-// errors.Is finds it.
+// A Code names a kind of problem. It is stable, and callers branch on it. It is an error, so errors.Is finds it.
 //
 //	if errors.Is(err, api.CodeNotFound) {
 type Code string
@@ -66,7 +65,7 @@ const (
 	CodeAnchor    Code = "anchor_not_in_view"
 )
 
-// Codes of errors of a command, which no service answers with.
+// Codes of errors of a command; no service returns them.
 const (
 	CodeUsage           Code = "usage"
 	CodeTampered        Code = "tampered"
@@ -83,33 +82,33 @@ const (
 // The exit codes of commands. They are stable; docs/cli.md lists them.
 const (
 	ExitOK             = 0
-	ExitInternal       = 1  // something failed: I/O, a conflict, a turn that is not there
+	ExitInternal       = 1  // something failed: I/O, a conflict, a turn that does not exist
 	ExitUsage          = 2  // the command line or an argument is wrong
 	ExitTampered       = 10 // evidence does not match what was signed
-	ExitKeyUnknown     = 11 // nobody here can say who signed it
-	ExitKeyRetired     = 12 // the key verifies nothing any more
+	ExitKeyUnknown     = 11 // the signer's key is not known here
+	ExitKeyRetired     = 12 // the key no longer verifies anything
 	ExitNotInLog       = 13 // no proof leads to a checkpoint of a trusted log
 	ExitInconsistent   = 14 // a log showed two histories
 	ExitQuorumNotMet   = 15 // too few witnesses cosigned
 	ExitRedacted       = 16 // text is missing, and --require-full was given
 	ExitReplayDiffers  = 17
-	ExitDamaged        = 18 // a store is not in order
-	ExitReplayLost     = 19 // a replay lacks text that was there, and no erasure is on record
-	ExitMalformed      = 20 // the bytes are not what they should be
+	ExitDamaged        = 18 // a store is damaged
+	ExitReplayLost     = 19 // a replay lacks text that existed, and no erasure is on record
+	ExitMalformed      = 20 // the bytes are malformed
 	ExitUnknownVersion = 21
 )
 
 // A Kind says how the errors of a code are reported over HTTP, by a command and to an agent.
 type Kind struct {
-	Status   int    // of an answer over HTTP; 0: the service has no such answer
+	Status   int    // of an HTTP answer; 0: the service has no such answer
 	Title    string // of a problem
 	Exit     int    // of a command
-	Sent     Code   // the code that the service answers with in its place; "": the code itself
-	Advice   string // follows what an agent is told
-	Withheld bool   // an agent is not told: the error is of this program, or of what it has stored
+	Sent     Code   // the code that the service returns instead; "": the code itself
+	Advice   string // appended to the text that an agent sees
+	Withheld bool   // agents do not see it: the error concerns this program, or its stored data
 }
 
-// Kinds lists every code. docs/service.md repeats those that have a status, and a test compares.
+// Kinds lists every code. docs/service.md repeats those that have a status, and a test compares them.
 var Kinds = map[Code]Kind{
 	CodeSyntax:          {Status: 400, Title: "The body is not strict JSON", Exit: ExitMalformed, Withheld: true},
 	CodeInvalid:         {Status: 400, Title: "The request does not have its form", Exit: ExitUsage},
@@ -170,7 +169,7 @@ var Kinds = map[Code]Kind{
 	CodeEvidenceVersion: {Title: "Evidence of an unknown version", Exit: ExitUnknownVersion, Withheld: true},
 }
 
-// Problems lists the codes that the service answers with, by status and name.
+// Problems lists the codes that the service returns, by status and name.
 func Problems() []Code {
 	var list []Code
 	for code, kind := range Kinds {
@@ -182,11 +181,12 @@ func Problems() []Code {
 	return list
 }
 
-// A Fault is an error that has its code with it, whatever it wraps. Without one it says where in a request another error is.
+// A Fault is an error with its own code, whatever error it wraps. A Fault without a code only adds the place in the request to
+// another error.
 type Fault struct {
-	Code  Code   // "": that of Err
+	Code  Code   // "": the code of Err
 	Place string // in a request, such as query parameter as_of; "": none
-	Err   error  // what it says
+	Err   error  // the message
 }
 
 // Faultf makes a Fault with a message.
@@ -196,5 +196,5 @@ func Faultf(code Code, place, format string, args ...any) *Fault {
 
 func (f *Fault) Error() string { return f.Err.Error() }
 
-// Unwrap returns the error below.
+// Unwrap returns the wrapped error.
 func (f *Fault) Unwrap() error { return f.Err }

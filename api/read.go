@@ -20,9 +20,8 @@ import (
 	"github.com/graphkernel/graphkernel/slice"
 )
 
-// Read reads a T from the object that a cursor is at. What does not fit is the document's fault,
-// at its place; so is a member that T does not have. Nouns read themselves, and names must be
-// such as package normalize takes.
+// Read reads a T from the object at the cursor. A value that does not fit is a fault of the document at that place, and so is a
+// member that T does not have. Types with a reader of their own read themselves, and names must be valid for package normalize.
 func Read[T any](c *canon.Cursor) (v T) {
 	readStruct(c, reflect.ValueOf(&v).Elem())
 	return v
@@ -36,7 +35,7 @@ func readStruct(c *canon.Cursor, v reflect.Value) {
 	for _, f := range Fields(v.Type()) {
 		at := c.Optional(f.Key)
 		if at == nil && f.Required {
-			at = c.Field(f.Key) // which is the fault
+			at = c.Field(f.Key) // Field records the fault
 		}
 		if at != nil && c.Err() == nil {
 			read(at, v.FieldByIndex(f.Index), &f)
@@ -193,8 +192,8 @@ func failIf(c *canon.Cursor, err error) {
 	}
 }
 
-// ReadText reads the field from the text of a parameter, and returns the JSON that it has for it. In a list of names there are
-// commas between them, which no normalized name holds.
+// ReadText reads the field from the text of a parameter, and returns its JSON value. In a list, names are separated by commas,
+// which no normalized name contains.
 func (f *Field) ReadText(text string) (canon.Value, error) {
 	texts := []string{text}
 	switch t := f.Type; {
@@ -220,7 +219,7 @@ func (f *Field) ReadText(text string) (canon.Value, error) {
 	return v, c.Err()
 }
 
-// Value returns the JSON that a field has for a text. Each item of a list is a text of its own.
+// Value returns the JSON value of a field with the given text, or of a list with one item per text.
 func (f *Field) Value(texts ...string) canon.Value {
 	t := f.Type
 	if t.Kind() == reflect.Slice && shapeOf[t] != "Names" || t == reflect.TypeFor[Names]() && len(texts) > 1 {

@@ -6,7 +6,7 @@ import (
 	"github.com/graphkernel/graphkernel/slice"
 )
 
-// AdmissionOf shows why a turn was let into a slice.
+// AdmissionOf returns the API form of the reason for a turn's admission to a slice.
 func AdmissionOf(a *slice.Admission) Admission {
 	w := Admission{ScoreNano: uint64(a.Score), Distance: a.Distance, Via: a.Via.String(), Number: uint64(a.Number), Voice: a.Voice.String(), Cost: a.Cost}
 	if a.Via != slice.ViaAnchor {
@@ -15,7 +15,7 @@ func AdmissionOf(a *slice.Admission) Admission {
 	return w
 }
 
-// PolicyOf shows a policy.
+// PolicyOf returns the API form of a policy.
 func PolicyOf(p policy.Registered) RegisteredPolicy {
 	params := p.Params()
 	w := canon.NewWriter(nil)
@@ -23,7 +23,7 @@ func PolicyOf(p policy.Registered) RegisteredPolicy {
 	return RegisteredPolicy{PolicyID: p.ID(), PolicyParamsHash: p.Hash().String(), Policy: w.Bytes}
 }
 
-// PoliciesOf shows a registry.
+// PoliciesOf returns the API form of a registry.
 func PoliciesOf(r policy.Registry) Policies {
 	all := r.All()
 	w := Policies{Policies: make([]RegisteredPolicy, len(all)), RegistryFingerprint: r.Fingerprint()}

@@ -20,7 +20,7 @@ import (
 //go:embed shapes.json
 var shapesJSON []byte
 
-// Shapes holds a JSON Schema for each name that the struct tag is may have. A schema under the name of a type is merged into the
+// Shapes maps each name that the struct tag is may contain to a JSON Schema. A schema with the name of a type is merged into the
 // schema of that type.
 var Shapes = func() (list map[string]map[string]any) {
 	if err := json.Unmarshal(shapesJSON, &list); err != nil {
@@ -52,13 +52,13 @@ var nameOf = map[reflect.Type]string{
 	reflect.TypeFor[BeliefStatement]():  "BeliefStatement",
 }
 
-// NameOf names a type in the description: a type of another package that this one has under another name has that name.
+// NameOf returns the name of a type in the description. A type that this package declares as an alias has the name of the alias.
 func NameOf(t reflect.Type) string { return cmp.Or(nameOf[t], t.Name()) }
 
-// ShapeOf names the shape of a type; "": it has none.
+// ShapeOf returns the name of a type's shape, or "" if it has none.
 func ShapeOf(t reflect.Type) string { return shapeOf[t] }
 
-// OneOf lists the texts that a field, or an item of its list, may be one of; nil: it is free.
+// OneOf lists the allowed texts of a field, or of an item of its list; nil means any text.
 func (f *Field) OneOf() (texts []string) {
 	is, t := f.Tag.Get("is"), f.Type
 	if strings.Contains(is, "|") {
@@ -81,13 +81,13 @@ func textsOf(list any) (texts []string) {
 	return texts
 }
 
-var patterns sync.Map // of shapes, compiled
+var patterns sync.Map // compiled, by shape
 
 // checkShape checks the value at a cursor against a shape.
 func checkShape(c *canon.Cursor, shape string) { failIf(c, fits(c.Value(), shape)) }
 
-// fits returns an error if a value is not as the schema of a shape wants it. The kind of a text or a number is checked by its
-// reader. Lengths are counted in characters, as JSON Schema does.
+// fits returns an error if a value does not fit the schema of a shape. The form of a text or a number is checked by its reader.
+// Lengths are counted in characters, as in JSON Schema.
 func fits(v *canon.Value, shape string) error {
 	s := Shapes[shape]
 	switch {

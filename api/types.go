@@ -8,26 +8,25 @@ import (
 
 import "encoding/json"
 
-// A Receipt says what an admission did.
+// A Receipt is the outcome of an admission.
 type Receipt struct {
 	Admitted int     `json:"admitted" doc:"Turns that are new."`
 	Existing int     `json:"existing" doc:"Turns that were there already."`
 	Edges    int     `json:"edges" doc:"Edges of the new turns."`
 	Head     dag.Seq `json:"head" is:"Seq"`
 
-	HeldBack     int `json:"held_back,omitempty" doc:"Of the new turns those that were admitted without their text, since it was erased under another id."`
-	ErasedBefore int `json:"erased_before,omitempty" doc:"Of the new turns those in which a person says again what was erased. They have their text."`
-	Brought      int `json:"brought,omitempty" doc:"Of the turns that were sent those stored as data and nobody's word: they are in the name of a person for whom the key that brought them does not speak."`
+	HeldBack     int `json:"held_back,omitempty" doc:"New turns that were admitted without their text, because it was erased under another id."`
+	ErasedBefore int `json:"erased_before,omitempty" doc:"New turns in which a person says again what was erased. They have their text."`
+	Brought      int `json:"brought,omitempty" doc:"Turns of the request that are stored as data and as nobody's word, because they are in the name of a person for whom the key does not speak."`
 }
 
-// Add counts a later receipt of the same history.
+// Add adds a later receipt of the same history.
 func (r *Receipt) Add(later Receipt) {
 	r.Admitted, r.Existing, r.Edges, r.Head = r.Admitted+later.Admitted, r.Existing+later.Existing, r.Edges+later.Edges, max(r.Head, later.Head)
 	r.HeldBack, r.ErasedBefore, r.Brought = r.HeldBack+later.HeldBack, r.ErasedBefore+later.ErasedBefore, r.Brought+later.Brought
 }
 
-// A StoredTurn is a turn with what the store says of it. Turn is the form in which
-// it would be admitted.
+// A StoredTurn is a turn with the store's data about it. Turn is the turn in the form in which it would be admitted.
 type StoredTurn struct {
 	Seq        dag.Seq         `json:"seq" is:"Seq"`
 	BodyDigest dag.Digest      `json:"body_digest" is:"Digest"`
@@ -43,7 +42,7 @@ type StoredTurns struct {
 	Next  string       `json:"next,omitempty" is:"Next"`
 }
 
-// A ResolvedTurn is the turn that a name means.
+// A ResolvedTurn is the turn that a name refers to.
 type ResolvedTurn struct {
 	ID dag.TurnID `json:"id" is:"UUID"`
 }
@@ -56,7 +55,7 @@ type Conversation struct {
 	Last    dag.Seq            `json:"last" is:"Seq"`
 	FirstAt dag.Time           `json:"first_at" is:"Time"`
 	LastAt  dag.Time           `json:"last_at" is:"Time"`
-	Title   string             `json:"title,omitempty" doc:"As the first turn has it, if it has one and its text was not erased."`
+	Title   string             `json:"title,omitempty" doc:"The title in the first turn, if it has one and its text was not erased."`
 }
 
 // Conversations is a page of conversations.
@@ -67,14 +66,14 @@ type Conversations struct {
 
 // A Folder is a folder in which agents worked, as the first turns of conversations spell it.
 type Folder struct {
-	Folder        string               `json:"folder,omitempty" doc:"Absent where only its digest is known, as of Gemini CLI."`
-	Digest        string               `json:"digest,omitempty" doc:"The SHA-256 of the path, where that is all there is."`
+	Folder        string               `json:"folder,omitempty" doc:"Absent if only its digest is known, as for Gemini CLI."`
+	Digest        string               `json:"digest,omitempty" doc:"The SHA-256 of the path, if only that is known."`
 	Conversations int                  `json:"conversations" is:"1.."`
-	LastAt        dag.Time             `json:"last_at" is:"Time" doc:"When something was said there last."`
-	Newest        []RecentConversation `json:"newest" doc:"The conversations in which something was said last, up to 5, the newest first."`
+	LastAt        dag.Time             `json:"last_at" is:"Time" doc:"The latest time at which something was said there."`
+	Newest        []RecentConversation `json:"newest" doc:"The conversations with the latest turns, up to 5, the newest first."`
 }
 
-// A RecentConversation is a conversation of a folder, and when it was held.
+// A RecentConversation is a conversation of a folder, with the time of its latest turn.
 type RecentConversation struct {
 	Conversation dag.ConversationID `json:"conversation" is:"UUID"`
 	LastAt       dag.Time           `json:"last_at" is:"Time" doc:"The latest time of its turns."`
@@ -84,9 +83,9 @@ type RecentConversation struct {
 // Folders are the folders in which agents worked.
 type Folders struct {
 	Folders []Folder `json:"folders"`
-	Total   int      `json:"total" doc:"How many there are."`
+	Total   int      `json:"total" doc:"The total number."`
 
-	NotIndexed uint64 `json:"not_indexed,omitempty" doc:"So many of the newest sequence numbers were not looked at, since their index is still being made."`
+	NotIndexed uint64 `json:"not_indexed,omitempty" doc:"The number of the newest sequence numbers that were not examined, because their index is still being made."`
 }
 
 // A FolderQuery asks for the first folders of the list.
@@ -105,7 +104,7 @@ type ConversationTurns struct {
 type SliceRequest struct {
 	Anchor string    `json:"anchor" is:"TurnName" tool:"The turn, usually the one to answer: its id, at least 4 characters that begin it, or its external_id."`
 	Policy policy.ID `json:"policy,omitempty" is:"PolicyID" tool:"NAME@VERSION, default@2 if left out."`
-	AsOf   dag.Seq   `json:"as_of,omitempty" is:"Seq" doc:"Cut from the graph as it was at this sequence number; 0 is the anchor's own under a policy of direction past, else the present." tool:"As of this number; 0: the anchor's (default@1: now)."`
+	AsOf   dag.Seq   `json:"as_of,omitempty" is:"Seq" doc:"The graph as of this sequence number; 0 is the anchor's own under a policy with direction past, otherwise the present." tool:"As of this number; 0: the anchor's (default@1: now)."`
 	Format string    `json:"format,omitempty" is:"bundle|markdown|messages" doc:"bundle is evidence; markdown and messages (OpenAI chat form) are for people and prompts." tool:"What the text is; bundle by default."`
 }
 
@@ -116,20 +115,20 @@ const (
 	FormatMessages = "messages"
 )
 
-// A Cutting says which slice is meant; nothing is issued.
+// A Cutting selects a slice without issuing it.
 type Cutting struct {
 	Anchor string    `json:"anchor" is:"TurnName"`
 	Policy policy.ID `json:"policy,omitempty" is:"PolicyID"`
-	AsOf   dag.Seq   `json:"as_of,omitempty" is:"Seq" doc:"Cut from the graph as it was at this sequence number; 0 is the anchor's own under a policy of direction past, else the present."`
+	AsOf   dag.Seq   `json:"as_of,omitempty" is:"Seq" doc:"The graph as of this sequence number; 0 is the anchor's own under a policy with direction past, otherwise the present."`
 }
 
-// ExplainCutting names a turn beside the slice.
+// ExplainCutting selects a slice and a turn to explain.
 type ExplainCutting struct {
 	Cutting
 	Turn string `json:"turn" is:"TurnName"`
 }
 
-// A Preview is what a slice would select, in its order.
+// A Preview lists the turns that a slice would select, in order.
 type Preview struct {
 	Turns []Rival `json:"turns"`
 	AsOf  dag.Seq `json:"as_of" is:"Seq"`
@@ -156,7 +155,7 @@ type BatchResults struct {
 	Results []BatchResult `json:"results"`
 }
 
-// A TokenClaim is the six fields of a slice's provenance with its token.
+// A TokenClaim is the six fields of a slice's provenance, with its token.
 type TokenClaim struct {
 	SliceID           string `json:"slice_id"`
 	AnchorTurnID      string `json:"anchor_turn_id"`
@@ -168,18 +167,18 @@ type TokenClaim struct {
 	KeyID             string `json:"key_id,omitempty"`
 }
 
-// A TokenVerdict is what came of judging a TokenClaim.
+// A TokenVerdict is the outcome of verifying a TokenClaim.
 type TokenVerdict struct {
 	Admissible bool   `json:"admissible"`
 	Outcome    string `json:"outcome" is:"Outcome"`
-	KeyID      string `json:"key_id" doc:"The key that signed; if not admissible, the one that was named."`
+	KeyID      string `json:"key_id" doc:"The key that signed; if not admissible, the key that the token names."`
 	Reason     string `json:"reason" doc:"Why it is not admissible; empty if it is."`
 }
 
 // A Check is the verdict of one check.
 type Check = slice.Check
 
-// A BundleVerdict is what came of judging a bundle.
+// A BundleVerdict is the outcome of verifying a bundle.
 type BundleVerdict struct {
 	Admissible   bool         `json:"admissible"`
 	Outcome      string       `json:"outcome" is:"Outcome"`
@@ -191,11 +190,11 @@ type BundleVerdict struct {
 	Checks       []Check      `json:"checks" min:"1"`
 }
 
-// Issued is the record of one bundle that was handed out.
+// Issued is the record of one issued bundle.
 type Issued struct {
 	Number            uint64        `json:"number" is:"1.." doc:"The tenant's first issued slice is 1."`
 	SliceID           slice.SliceID `json:"slice_id" is:"SliceID"`
-	Anchor            dag.TurnID    `json:"anchor" is:"UUID" doc:"Of a slice of facts it names the question and no turn."`
+	Anchor            dag.TurnID    `json:"anchor" is:"UUID" doc:"For a slice of facts, it names the question and not a turn."`
 	PolicyID          policy.ID     `json:"policy_id" is:"PolicyID"`
 	PolicyParamsHash  string        `json:"policy_params_hash"`
 	GraphSnapshotHash string        `json:"graph_snapshot_hash"`
@@ -205,22 +204,22 @@ type Issued struct {
 	Token             string        `json:"token"`
 	BundleSHA256      dag.Digest    `json:"bundle_sha256" is:"Digest"`
 	IssuedAt          dag.Time      `json:"issued_at" is:"Time"`
-	By                string        `json:"by,omitempty" is:"Asker" doc:"Who was handed it first. Absent if that was not recorded."`
-	Recipient         *Recipient    `json:"recipient,omitempty" doc:"The session of an agent that a context was made for. Absent where no hook asked."`
-	Folders           []string      `json:"folders,omitempty" doc:"Only conversations that were held in these folders were chosen from."`
+	By                string        `json:"by,omitempty" is:"Asker" doc:"The first caller that was handed it. Absent if that was not recorded."`
+	Recipient         *Recipient    `json:"recipient,omitempty" doc:"The session of an agent for which a context was made. Absent if no hook asked for it."`
+	Folders           []string      `json:"folders,omitempty" doc:"The turns were chosen only from conversations that were held in these folders."`
 	NotGiven          dag.Seq       `json:"not_given,omitempty" is:"Seq" doc:"The number under which it is recorded that the context did not reach its recipient."`
 	Leaf              uint64        `json:"leaf" is:"LogSize" doc:"The index of its leaf in the ledger."`
-	Asked             string        `json:"asked,omitempty" doc:"The task of a context, or the names that a slice of facts starts from, in lists and records of slices. Absent once it was erased."`
-	Holds             int           `json:"holds,omitempty" doc:"How many facts a slice of facts holds, or turns a context shows or a slice of turns holds; of these only if they were counted."`
+	Asked             string        `json:"asked,omitempty" doc:"The task of a context, or the names that a slice of facts starts from, in lists and records of slices. Absent once erased."`
+	Holds             int           `json:"holds,omitempty" doc:"The number of facts in a slice of facts, or of turns in a context or in a slice of turns; for slices of turns only if counted was asked for."`
 }
 
-// Holding says which evidence held a turn. Slices are looked for among the newest 1000 records alone: older is how many
-// others there are. They are those of turns; what was learned from a turn is in listFacts.
+// Holding lists the issued records of contexts and of slices that held a turn. Only the newest 1000 records are searched for
+// slices; Older counts the others. Only slices of turns are listed; listFacts has the facts learned from a turn.
 type Holding struct {
 	Contexts []Issued `json:"contexts"`
 	Slices   []Issued `json:"slices"`
-	Looked   int      `json:"looked" doc:"How many records were looked at for slices, the newest ones."`
-	Older    uint64   `json:"older" doc:"How many older records were not."`
+	Looked   int      `json:"looked" doc:"How many records, the newest ones, were examined for slices."`
+	Older    uint64   `json:"older" doc:"How many older records were not examined."`
 }
 
 // Slices is a page of records.
@@ -235,24 +234,24 @@ type SliceRecord struct {
 	Issued  []Issued      `json:"issued" min:"1"`
 }
 
-// Evidence is what convinces a third party of a bundle, beside the bundle.
+// Evidence is the material, other than the bundle itself, that convinces a third party of a bundle.
 type Evidence struct {
-	Attestation  json.RawMessage `json:"attestation" is:"Envelope" doc:"A DSSE envelope around an in-toto statement. The bytes given here are canonical."`
+	Attestation  json.RawMessage `json:"attestation" is:"Envelope" doc:"A DSSE envelope around an in-toto statement. Its bytes here are canonical."`
 	Proof        string          `json:"proof" doc:"A file (C2SP tlog-proof) with the leaf, its path and a checkpoint."`
-	Index        uint64          `json:"index" doc:"Of the leaf in the ledger."`
-	Origin       string          `json:"origin" doc:"Of the ledger."`
+	Index        uint64          `json:"index" doc:"The index of the leaf in the ledger."`
+	Origin       string          `json:"origin" doc:"The origin of the ledger."`
 	BundleSHA256 dag.Digest      `json:"bundle_sha256" is:"Digest"`
 	SliceID      slice.SliceID   `json:"slice_id" is:"SliceID"`
-	KeyID        string          `json:"key_id" doc:"Of the key that signed the attestation."`
+	KeyID        string          `json:"key_id" doc:"The id of the key that signed the attestation."`
 	IssuedAt     dag.Time        `json:"issued_at" is:"Time" doc:"When the bundle was issued, as the attestation says."`
 }
 
-// Converted is a bundle in another form: files by their names, each to be written as it is.
+// Converted is a bundle in another format: files by name, each to be written unchanged.
 type Converted struct {
 	Files map[string]string `json:"files"`
 }
 
-// A Difference is the first place where two bundles part.
+// A Difference is the first place where two bundles differ.
 type Difference struct {
 	Offset   int    `json:"offset" doc:"Bytes before the first difference."`
 	Path     string `json:"path"`
@@ -260,21 +259,21 @@ type Difference struct {
 	Found    string `json:"found"`
 }
 
-// A Replay says what came of cutting a slice again.
+// A Replay is the outcome of cutting a slice again.
 type Replay struct {
 	Outcome    string        `json:"outcome" is:"identical|erased|lost|different"`
 	Reason     string        `json:"reason"`
 	SliceID    slice.SliceID `json:"slice_id" is:"SliceID"`
 	AsOf       dag.Seq       `json:"as_of" is:"Seq"`
 	Erased     []dag.TurnID  `json:"erased" is:"UUID"`
-	Lost       []dag.TurnID  `json:"lost" is:"UUID" doc:"Turns whose text was there and is gone, and no erasure is on record."`
+	Lost       []dag.TurnID  `json:"lost" is:"UUID" doc:"Turns whose text is gone although no erasure is on record."`
 	Redacted   []dag.TurnID  `json:"redacted" is:"UUID"`
 	Difference *Difference   `json:"difference,omitempty"`
 	Provenance Provenance    `json:"provenance"`
 	Checks     []Check       `json:"checks"`
 }
 
-// A Provenance is the six fields of a slice that its token is of.
+// A Provenance is the six fields of a slice that its token covers.
 type Provenance struct {
 	SliceID           slice.SliceID `json:"slice_id" is:"SliceID"`
 	AnchorTurnID      string        `json:"anchor_turn_id" is:"UUID"`
@@ -288,21 +287,21 @@ type Provenance struct {
 type ExplainRequest struct {
 	SliceByID
 	Turn    string `json:"turn" is:"TurnName"`
-	Without bool   `json:"without,omitempty" doc:"Also say what the slice would have held without the turn: it is cut again, in memory."`
+	Without bool   `json:"without,omitempty" doc:"Also show what the slice would have contained without the turn: it is cut again, in memory."`
 }
 
-// An Admission is the reason why a turn was let in. ScoreNano is in billionths.
+// An Admission is the reason why a turn was selected. ScoreNano is in billionths.
 type Admission struct {
-	ScoreNano uint64     `json:"score_nano" doc:"In billionths."`
+	ScoreNano uint64     `json:"score_nano" doc:"The score in billionths."`
 	Distance  int        `json:"distance"`
 	Via       string     `json:"via" is:"anchor|parent|child|sibling|prompt|touch"`
 	From      dag.TurnID `json:"from,omitzero" is:"UUID"`
 	Number    uint64     `json:"number,omitempty" doc:"Under slice_policy_v2: the number of the turn."`
-	Voice     string     `json:"voice,omitempty" is:"person|agent|tool|harness" doc:"Under slice_policy_v2: whose words it holds."`
-	Cost      int        `json:"cost,omitempty" doc:"Under slice_policy_v2, in tokens of bytes/4@1."`
+	Voice     string     `json:"voice,omitempty" is:"person|agent|tool|harness" doc:"Under slice_policy_v2: whose words the turn contains."`
+	Cost      int        `json:"cost,omitempty" doc:"Under slice_policy_v2: the cost in tokens of bytes/4@1."`
 }
 
-// A Rival is a turn with the reason why it was let in, where another was not or beside others.
+// A Rival is a selected turn with the reason for its selection: in a preview, or where another turn was not selected.
 type Rival struct {
 	ID        dag.TurnID `json:"id" is:"UUID"`
 	Admission Admission  `json:"admission"`
@@ -319,15 +318,15 @@ type Explanation struct {
 	Standing     string        `json:"standing" is:"selected|beaten|too_costly|too_far|later|unreached|unconnected|not_in_view"`
 	Rank         int           `json:"rank,omitempty" is:"1.." doc:"Its place in the order of selection, from 1."`
 	TurnsInSlice int           `json:"turns_in_slice"`
-	EdgesAway    int           `json:"edges_away" is:"-1.." doc:"The fewest edges from the anchor; -1 if no way was found."`
+	EdgesAway    int           `json:"edges_away" is:"-1.." doc:"The fewest edges from the anchor; -1 if no path was found."`
 	Admission    *Admission    `json:"admission,omitempty"`
 	BeatenBy     *Rival        `json:"beaten_by,omitempty"`
 	Lost         []dag.TurnID  `json:"lost,omitempty" is:"UUID" doc:"If without was asked for: other turns that would not have been selected without it."`
-	Instead      []dag.TurnID  `json:"instead,omitempty" is:"UUID" doc:"If without was asked for: turns that would have been selected in their place."`
+	Instead      []dag.TurnID  `json:"instead,omitempty" is:"UUID" doc:"If without was asked for: turns that would have been selected instead."`
 	Explanation  string        `json:"explanation" doc:"The same in a sentence."`
 }
 
-// A RegisteredPolicy is a policy under its id.
+// A RegisteredPolicy is a policy with its id.
 type RegisteredPolicy struct {
 	PolicyID         policy.ID       `json:"policy_id" is:"PolicyID"`
 	PolicyParamsHash string          `json:"policy_params_hash"`
@@ -340,7 +339,7 @@ type Policies struct {
 	RegistryFingerprint string             `json:"registry_fingerprint" is:"Fingerprint"`
 }
 
-// An ErasureRequest says why a text is to be erased.
+// An ErasureRequest is the reason for erasing a text.
 type ErasureRequest struct {
 	Reason string `json:"reason" is:"Reason"`
 }
@@ -356,12 +355,12 @@ type Event struct {
 	By     string     `json:"by,omitempty" is:"Asker" doc:"Who asked for it. Absent if that was not recorded."`
 }
 
-// An ErasedTurn is the record of an erasure, and what went with the turn.
+// An ErasedTurn is the record of an erasure, with the tasks that were erased along with the turn.
 type ErasedTurn struct {
 	Event
-	Tasks []slice.SliceID `json:"tasks,omitempty" is:"SliceID" doc:"The contexts whose tasks had words of the turn and went with it."`
+	Tasks []slice.SliceID `json:"tasks,omitempty" is:"SliceID" doc:"The contexts whose tasks contained words of the turn and were erased with it."`
 
-	Unguarded string `json:"unguarded,omitempty" doc:"Why copies of the text that come under other ids are not held back. Absent if they are."`
+	Unguarded string `json:"unguarded,omitempty" doc:"Why copies of the text under other ids are not held back. Absent if they are."`
 }
 
 // HeldBackTurns is a page of turns that were held back, the oldest first.
@@ -370,19 +369,19 @@ type HeldBackTurns struct {
 	Next     string     `json:"next,omitempty" is:"Next"`
 }
 
-// A HeldBack is a turn that was admitted without its text, since that was erased under another id.
+// A HeldBack is a turn that was admitted without its text, because the text was erased under another id.
 type HeldBack struct {
 	Seq      dag.Seq    `json:"seq" is:"Seq"`
 	Turn     dag.TurnID `json:"turn" is:"UUID"`
-	Erased   dag.TurnID `json:"erased" is:"UUID" doc:"The turn whose text it had."`
-	Rule     string     `json:"rule" is:"place|reply|words" doc:"Why: the same text at the same instant, after the same text, or of 64 bytes and more."`
+	Erased   dag.TurnID `json:"erased" is:"UUID" doc:"The erased turn with the same text."`
+	Rule     string     `json:"rule" is:"place|reply|words" doc:"Why it was held back: the same text at the same instant, after the same text, or of 64 bytes and more."`
 	At       dag.Time   `json:"at" is:"Time"`
 	By       string     `json:"by,omitempty" is:"Asker" doc:"Who brought it."`
-	Place    string     `json:"place,omitempty" doc:"Where it came from, such as a file and a line."`
-	Released bool       `json:"released" doc:"It is admitted with its text when it comes again."`
+	Place    string     `json:"place,omitempty" doc:"The place that it came from, such as a file and a line."`
+	Released bool       `json:"released" doc:"The turn is admitted with its text when it comes again."`
 }
 
-// Released says what a release did.
+// Released is the outcome of a release.
 type Released struct {
 	Released int `json:"released" doc:"Turns that were not released before."`
 }
@@ -403,10 +402,10 @@ type TaskErased struct {
 	By      string        `json:"by,omitempty" is:"Asker" doc:"Who asked for it. Absent if that was not recorded."`
 }
 
-// A TurnEvent tells of an admission, without the text.
+// A TurnEvent reports an admission, without the text.
 type TurnEvent struct {
 	Seq          uint64  `json:"seq"`
-	AsOf         dag.Seq `json:"as_of" is:"Seq" doc:"The number of the last entry of the change: ask as of it to see what happened."`
+	AsOf         dag.Seq `json:"as_of" is:"Seq" doc:"The number of the last entry of the change: a query as of it shows the result."`
 	ID           string  `json:"id"`
 	Conversation string  `json:"conversation"`
 	Role         string  `json:"role"`
@@ -422,27 +421,26 @@ const (
 	EventSlice   = "slice"        // the data is an Issued
 )
 
-// Health says how the service is.
+// Health is the state of the service.
 type Health struct {
 	Status string            `json:"status" is:"ok|starting|unavailable|stopping"`
 	Checks map[string]string `json:"checks,omitempty"`
 }
 
-// A Problem is what an error looks like (RFC 9457). Code is stable; docs/service.md
-// lists every one.
+// A Problem is the body of an error answer (RFC 9457). Code is stable; docs/service.md lists every code.
 type Problem struct {
 	Type       string       `json:"type" doc:"Where the code is explained, relative to the service."`
 	Title      string       `json:"title"`
 	Status     int          `json:"status" is:"400..599"`
-	Detail     string       `json:"detail" doc:"The value, the rule and the place, in a sentence."`
+	Detail     string       `json:"detail" doc:"The value, the rule and the place, in one sentence."`
 	Code       string       `json:"code" is:"Code"`
 	RequestID  string       `json:"request_id"`
 	Place      string       `json:"place,omitempty" doc:"Where in the request the fault lies, such as turns[3].salience, a query parameter or a line."`
 	Turn       dag.TurnID   `json:"turn,omitzero" is:"UUID" doc:"With conflict and cycle, the turn; with unknown_parent, the parent."`
 	Stored     string       `json:"stored,omitempty" doc:"With conflict, the digest of what is stored."`
 	Arriving   string       `json:"arriving,omitempty" doc:"With conflict, the digest of what arrived."`
-	Candidates []dag.TurnID `json:"candidates,omitempty" is:"UUID" doc:"With ambiguous, some of the turns that fit."`
-	Admitted   *int         `json:"admitted,omitempty" doc:"Of a stream, what was acknowledged before the fault."`
+	Candidates []dag.TurnID `json:"candidates,omitempty" is:"UUID" doc:"With ambiguous, some of the turns that match."`
+	Admitted   *int         `json:"admitted,omitempty" doc:"For a stream, the number of turns that were acknowledged before the fault."`
 	Existing   *int         `json:"existing,omitempty"`
 }
 
@@ -453,7 +451,7 @@ type APIKey struct {
 	Roles     string   `json:"admits_roles" doc:"The roles of the turns that it may admit; empty: none."`
 	Authors   string   `json:"admits_authors" doc:"Patterns of the authors whose turns it may admit; empty: none."`
 	SpeaksFor string   `json:"speaks_for,omitempty" doc:"Patterns of the authors for whom it speaks; absent: nobody, or everybody if its role is admin."`
-	Spaces    string   `json:"spaces,omitempty" doc:"Patterns of the spaces of beliefs that are there for it; absent: it is limited to none."`
+	Spaces    string   `json:"spaces,omitempty" doc:"Patterns of the spaces of beliefs that it sees; absent: no limit."`
 	CreatedAt dag.Time `json:"created_at" is:"Time"`
 	RevokedAt dag.Time `json:"revoked_at,omitzero" is:"Time"`
 	Note      string   `json:"note,omitempty"`
@@ -465,7 +463,7 @@ type APIKeys struct {
 	Keys   []APIKey `json:"keys"`
 }
 
-// A MadeAPIKey holds the text of a key, which is shown this once.
+// A MadeAPIKey contains the text of a new key, which is shown only once.
 type MadeAPIKey struct {
 	Key       string `json:"key" doc:"The key itself. Only its hash is stored."`
 	ID        string `json:"id" is:"KeyID"`
@@ -477,14 +475,14 @@ type MadeAPIKey struct {
 	Spaces    string `json:"spaces,omitempty"`
 }
 
-// A RevokedAPIKey is a key that has ended.
+// A RevokedAPIKey is a revoked key.
 type RevokedAPIKey struct {
 	APIKey
 	Tenant  string `json:"tenant" is:"Tenant"`
-	Already bool   `json:"already" doc:"It had ended before."`
+	Already bool   `json:"already" doc:"The key was already revoked."`
 }
 
-// A Caller is who asks, and how far the tenant has come.
+// A Caller is the caller, and the tenant's newest sequence number.
 type Caller struct {
 	Tenant string  `json:"tenant" is:"Tenant"`
 	Role   string  `json:"role"`

@@ -6,9 +6,10 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// Without returns turns without all of which something else would have been chosen. Cut chooses again without some turns, and returns what it chose in a form that can be compared. The
-// set is minimal by inclusion: none of its turns can be left out of it. Another set may be smaller. It is looked for among all candidates, then among the last two, four and so on, which are to be those
-// that matter most, and is empty if none of these changes anything. Each turn costs a cut, and again after another was left out.
+// Without returns a set of turns whose removal changes what is chosen. The function cut chooses without some turns, and returns
+// its choice in a comparable form. The set is minimal by inclusion: none of its turns can be left out of it; another set may be
+// smaller. It is searched for among all candidates, then among the last two, four and so on, which should be those that matter
+// most. It is empty if removing none of these changes anything. Each turn costs a cut, and another one after a turn was left out.
 func Without[T comparable](candidates []dag.TurnID, cut func(without []dag.TurnID) (T, error)) ([]dag.TurnID, error) {
 	whole, err := cut(nil)
 	if err != nil {
@@ -41,13 +42,13 @@ func Without[T comparable](candidates []dag.TurnID, cut func(without []dag.TurnI
 				i++
 				continue
 			}
-			left, less = fewer, true // it changes without this one, too
+			left, less = fewer, true // the choice changes without this turn, too
 		}
 	}
 	return left, nil
 }
 
-// InAll returns the members of all sets, ascending.
+// InAll returns the members that all sets have in common, ascending.
 func InAll(sets []Set) []int32 {
 	if len(sets) == 0 {
 		return nil

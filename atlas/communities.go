@@ -6,14 +6,14 @@ import (
 	"slices"
 )
 
-// Communities are parts of a graph whose members have more edges with each other than chance would have.
+// Communities are parts of a graph whose members have more edges with each other than expected by chance.
 type Communities struct {
 	Of         []int32   // the community of each number
-	List       [][]int32 // their members, ascending; the largest first, and of two of one size the one with the smallest member
-	Modularity int       // millionths: the share of edges within communities, less what chance would have there (Newman and Girvan 2004)
+	List       [][]int32 // the members of each, ascending; the largest community first, and of two of one size the one with the smallest member
+	Modularity int       // millionths: the share of edges within communities, minus the share expected by chance (Newman and Girvan 2004)
 }
 
-// Communities parts the graph.
+// Communities divides the graph into communities.
 func (g *Graph) Communities(ctx context.Context) (Communities, error) {
 	var edges [][2]int32
 	for n := range int32(len(g.Turns)) {
@@ -26,9 +26,9 @@ func (g *Graph) Communities(ctx context.Context) (Communities, error) {
 	return Parted(ctx, len(g.Turns), edges)
 }
 
-// Parted parts a graph of n numbers by Leiden's method. Each edge counts as often as it is given, in either direction. Moves, and merges in the refinement, are the best ones in place of
-// random ones, and of two that are as good the one to the community with the smaller number, so that nothing is drawn. Every community is connected. A few times the edges. It ends early if the context
-// does.
+// Parted divides a graph of n numbers into communities by Leiden's method. Each edge counts as often as it is given, in either direction. Moves,
+// and merges in the refinement, are the best ones instead of random ones; of two equally good ones, the one to the community with the smaller
+// number wins, so nothing is random. Every community is connected. The cost is a few times the number of edges. It ends early if the context does.
 func Parted(ctx context.Context, n int, edges [][2]int32) (Communities, error) {
 	whole := newLevel(n, edges)
 	best, err := whole.grown(ctx)
@@ -44,16 +44,16 @@ func Parted(ctx context.Context, n int, edges [][2]int32) (Communities, error) {
 	return best, nil
 }
 
-// How often Parted begins anew, in another order each time, and up to how many edges in all.
+// How often Parted starts, in another order each time, and up to how many edges in all.
 const (
 	starts   = 10
 	mostWork = 200_000
 )
 
-// passes bounds those of one start.
+// passes bounds the passes of one start.
 const passes = 3
 
-// grown parts the numbers in passes, each of which begins with what the one before found, until one betters nothing.
+// grown divides the numbers in passes, each of which begins with the result of the one before, until a pass improves nothing.
 func (l *level) grown(ctx context.Context) (best Communities, err error) {
 	of := make([]int32, len(l.degree))
 	for i := range of {
@@ -73,9 +73,9 @@ func (l *level) grown(ctx context.Context) (best Communities, err error) {
 	return best, nil
 }
 
-// pass moves numbers, refines and merges, until nothing is merged. It begins with communities, and returns others.
+// pass moves numbers, refines and merges, until nothing is merged. It begins with the given communities, and returns the new ones.
 func (l *level) pass(ctx context.Context, begin []int32) ([]int32, error) {
-	of := make([]int32, len(begin)) // of the numbers, in the level's
+	of := make([]int32, len(begin)) // for each original number, its number in the level
 	for i := range of {
 		of[i] = int32(i)
 	}
@@ -106,17 +106,17 @@ func (l *level) pass(ctx context.Context, begin []int32) ([]int32, error) {
 	}
 }
 
-// A level is a graph with weights: the numbers themselves at first, then what they were merged into.
+// A level is a graph with weights: its numbers are the original ones at first, then the groups that they were merged into.
 type level struct {
 	at     []int32
 	to     []int32
 	weight []int64
-	degree []int64 // the weights of a number's edges, those within it twice
-	total  int64   // of all degrees
-	seed   uint64  // of the order in which numbers are moved; 0: as they are
+	degree []int64 // the weights of a number's edges, those within the number twice
+	total  int64   // the sum of all degrees
+	seed   uint64  // determines the order in which numbers are moved; 0: ascending
 }
 
-// order is the one in which numbers are moved and joined.
+// order returns the order in which numbers are moved and joined.
 func (l *level) order() []int32 {
 	list := make([]int32, len(l.degree))
 	for i := range list {
@@ -169,7 +169,7 @@ func (l *level) fill(n int, all []weighted) {
 	}
 }
 
-// gathered is the level of what numbers were merged into.
+// gathered returns the level of the groups that numbers were merged into.
 func (l *level) gathered(into []int32, count int) *level {
 	g := &level{degree: make([]int64, count), seed: l.seed}
 	var all []weighted
@@ -205,7 +205,7 @@ func (t *tally) clear() {
 	t.seen = t.seen[:0]
 }
 
-// move moves each number to the neighbouring community that gains most, until none gains (the fast local moving of Leiden).
+// move moves each number to the neighbouring community with the highest gain, until no move gains (the fast local moving of Leiden).
 func (l *level) move(into []int32) {
 	n := len(into)
 	sums := make([]int64, n) // of the degrees in each community
@@ -247,8 +247,8 @@ func (l *level) move(into []int32) {
 	}
 }
 
-// refine parts each community again: its numbers begin alone, and one that is still alone joins the part of its own community that gains most, if both are well connected with the
-// rest of the community.
+// refine divides each community again: its numbers begin alone, and a number that is still alone joins the
+// part of its own community with the highest gain, if both are well connected with the rest of the community.
 func (l *level) refine(into []int32) []int32 {
 	n := len(into)
 	parts := make([]int32, n)
@@ -295,7 +295,7 @@ func (l *level) refine(into []int32) []int32 {
 	return parts
 }
 
-// renumber gives communities the numbers from 0 on, in the order of their first members, and returns how many there are.
+// renumber numbers communities from 0 on, in the order of their first members, and returns their count.
 func renumber(of []int32) int {
 	known := make(map[int32]int32, len(of))
 	for i, c := range of {
@@ -309,7 +309,7 @@ func renumber(of []int32) int {
 	return len(known)
 }
 
-// connect parts communities that are not connected. That gains: there are no edges to lose.
+// connect divides communities that are not connected. This raises the modularity: no edges are lost.
 func (l *level) connect(of []int32) {
 	seen := make([]bool, len(of))
 	next := int32(0)
@@ -335,7 +335,7 @@ func (l *level) connect(of []int32) {
 	copy(of, parts)
 }
 
-// communities lists them, and says how good the parting is.
+// communities lists the communities, and computes their modularity.
 func (l *level) communities(of []int32) Communities {
 	count := renumber(of)
 	c := Communities{Of: of, List: make([][]int32, count)}

@@ -6,7 +6,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// A Turn is what the graph knows of a turn: no text, and nobody's name.
+// A Turn is a turn as the graph knows it: without its text, and without anybody's name.
 type Turn struct {
 	ID           dag.TurnID
 	Conversation dag.ConversationID
@@ -16,8 +16,8 @@ type Turn struct {
 	Parents      []dag.Parent
 }
 
-// A Graph is turns, numbered from 0 by ascending id, with their edges in both directions. Edges to turns that are not in it are left out, and so are a second edge between the same
-// two turns and one of a turn with itself, except from the counts of a Snapshot.
+// A Graph consists of turns, numbered from 0 by ascending id, with their edges in both directions. It has no edges to turns outside
+// of it, no second edge between the same two turns, and no edge of a turn with itself. Only the counts of a Snapshot include these.
 type Graph struct {
 	Turns   []Turn
 	parents lists // of each turn
@@ -26,13 +26,13 @@ type Graph struct {
 
 // lists are lists of numbers, one for each turn.
 type lists struct {
-	at    []int32 // where the list of a turn begins; the next one's beginning is its end
+	at    []int32 // where the list of a turn begins; it ends where the next one begins
 	items []int32
 }
 
 func (l *lists) of(n int32) []int32 { return l.items[l.at[n]:l.at[n+1]] }
 
-// New makes a graph. It sorts the turns in place.
+// New returns the graph of turns. It sorts the turns in place.
 func New(turns []Turn) *Graph {
 	slices.SortFunc(turns, func(a, b Turn) int { return a.ID.Compare(b.ID) })
 	g := &Graph{Turns: turns}
@@ -58,10 +58,10 @@ func (g *Graph) Number(id dag.TurnID) (int32, bool) {
 	return int32(n), found
 }
 
-// Degree is with how many turns a turn has an edge.
+// Degree returns the number of turns with which a turn has an edge.
 func (g *Graph) Degree(n int32) int { return len(g.around.of(n)) }
 
-// listed sorts edges into lists, each once.
+// listed sorts edges into lists, without duplicates.
 func listed(n int, edges [][2]int32) lists {
 	slices.SortFunc(edges, func(a, b [2]int32) int {
 		if a[0] != b[0] {

@@ -7,28 +7,29 @@ import (
 	"sync"
 )
 
-// A Set is what a slice or a context held, as numbers of turns.
+// A Set contains the turns of a slice or a context, as numbers.
 type Set struct {
-	Members []int32 // ascending, each once
+	Members []int32 // ascending, without duplicates
 }
 
 // A Pair is two sets and how alike they are.
 type Pair struct {
 	A, B    int32 // numbers of sets, A below B
 	Shared  int32 // members of both
-	Jaccard int   // millionths: members of both, of those of either
+	Jaccard int   // millionths: members of both sets, as a share of the members of either
 }
 
 // How Overlaps compares many sets.
 const (
-	AllPairs = 10_000 // sets up to which all pairs are compared
+	AllPairs = 10_000 // up to this many sets, all pairs are compared
 	hashes   = 128    // of MinHash
-	rows     = 4      // of a band
+	rows     = 4      // hashes of a band
 )
 
-// Overlaps returns the pairs that share most, at most so many: by their Jaccard index, then by their numbers. Pairs that share nothing are left out. Of up to 10 000 sets all pairs
-// are compared. Of more, those are compared of which MinHash with 128 hashes of a fixed seed, in 32 bands of 4, says that they may be alike: what is returned is exact, and a pair of index s is missed with
-// a probability of (1-s⁴)³²: 1 in 8 at 0.5, 1 in 10 000 at 0.7. Sets that are equal are compared once for all of them. It ends early if the context does.
+// Overlaps returns the pairs of sets that share most, at most as many as most: by Jaccard index, then by shared members, then by their numbers.
+// Pairs that share nothing are left out. Of up to 10 000 sets, all pairs are compared. Of more sets, only the pairs are compared that may be alike
+// according to MinHash with 128 hashes of a fixed seed, in 32 bands of 4: the returned values are exact, and a pair with the index s is missed with
+// a probability of (1-s⁴)³²: 1 in 8 at 0.5, 1 in 10 000 at 0.7. Equal sets are compared with others only once. It ends early if the context does.
 func Overlaps(ctx context.Context, sets []Set, most, workers int) (pairs []Pair, sampled bool, err error) {
 	if most <= 0 {
 		return nil, false, nil
@@ -73,14 +74,14 @@ func Overlaps(ctx context.Context, sets []Set, most, workers int) (pairs []Pair,
 	return best(slices.Concat(parts...), most), sampled, ctx.Err()
 }
 
-// jaccard is the share, in millionths, of what both hold of what either holds.
+// jaccard returns, in millionths, the members of both sets as a share of the members of either.
 func jaccard(both int32, a, b int) int {
 	return int(int64(both) * int64(million) / int64(a+b-int(both)))
 }
 
-// grouped lists the numbers of sets that are equal, each list ascending, and the lists by their first numbers.
+// grouped returns lists of the numbers of equal sets. Each list ascends, and the lists ascend by their first numbers.
 func grouped(sets []Set) (equal [][]int32) {
-	known := make(map[uint64][]int32, len(sets)) // by a hash of the members: lists
+	known := make(map[uint64][]int32, len(sets)) // from a hash of the members to indexes of equal
 	for i, s := range sets {
 		hash := uint64(len(s.Members))
 		for _, n := range s.Members {
@@ -98,7 +99,7 @@ func grouped(sets []Set) (equal [][]int32) {
 	return equal
 }
 
-// appendWithin appends the first pairs of sets that are equal.
+// appendWithin appends the first pairs of equal sets, up to most.
 func appendWithin(pairs []Pair, equal []int32, size int32, most int) []Pair {
 	if size == 0 {
 		return pairs
@@ -114,7 +115,7 @@ func appendWithin(pairs []Pair, equal []int32, size int32, most int) []Pair {
 	return pairs
 }
 
-// appendBetween appends the first pairs of a set of one list with one of another. All of them are equally alike.
+// appendBetween appends the first pairs of a set of one list with a set of the other, up to most. All these pairs are equally alike.
 func appendBetween(pairs []Pair, a, b []int32, both int32, index, most int) []Pair {
 	for len(a) > 0 && len(b) > 0 {
 		if a[0] > b[0] {
@@ -131,11 +132,11 @@ func appendBetween(pairs []Pair, a, b []int32, both int32, index, most int) []Pa
 	return pairs
 }
 
-// candidates finds the sets that may share something with another.
+// candidates finds the sets that may share something with a given set.
 type candidates struct {
-	bands   [][]uint64         // of each set; nil: all pairs are compared
-	alike   map[uint64][]int32 // a band: the sets with it, ascending
-	holding map[int32][]int32  // a member: the sets with it, ascending
+	bands   [][]uint64         // the bands of each set; nil: all pairs are compared
+	alike   map[uint64][]int32 // from a band to the sets with it, ascending
+	holding map[int32][]int32  // from a member to the sets with it, ascending
 }
 
 func (c *candidates) index(sets []Set) {
@@ -155,7 +156,7 @@ func (c *candidates) index(sets []Set) {
 	}
 }
 
-// before appends the sets before set i that may share something with it, and counts for each how much they have in common: members, or bands.
+// before appends the sets before set i that may share something with it, and counts for each what they have in common: members, or bands.
 func (c *candidates) before(sets []Set, i int, shared, seen []int32) []int32 {
 	see := func(others []int32) {
 		for _, j := range others {
@@ -184,13 +185,13 @@ func (p Pair) compare(q Pair) int {
 	return cmp.Or(cmp.Compare(q.Jaccard, p.Jaccard), cmp.Compare(q.Shared, p.Shared), cmp.Compare(p.A, q.A), cmp.Compare(p.B, q.B))
 }
 
-// best keeps the pairs that are most alike.
+// best returns the pairs that are most alike, up to most.
 func best(pairs []Pair, most int) []Pair {
 	slices.SortFunc(pairs, Pair.compare)
 	return slices.Clip(pairs[:min(len(pairs), most)])
 }
 
-// common counts the members of both.
+// common counts the members that both lists have.
 func common(a, b []int32) (n int32) {
 	for len(a) > 0 && len(b) > 0 {
 		switch {
@@ -206,7 +207,7 @@ func common(a, b []int32) (n int32) {
 	return n
 }
 
-// signatures returns a number for each band of each set: sets with the same number have the same smallest hashes in it.
+// signatures returns a number for each band of each set. Sets with the same number have the same smallest hashes in that band.
 func signatures(sets []Set, workers int) [][]uint64 {
 	all := make([][]uint64, len(sets))
 	workers = max(1, workers)

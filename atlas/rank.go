@@ -7,16 +7,17 @@ import (
 	"sync"
 )
 
-// What PageRank works with.
+// Parameters of PageRank.
 const (
-	Rounds  = 60              // of PageRank; after so many, less than 0.85^60 (6 in 100 000) of the whole still moves
+	Rounds  = 60              // of PageRank; after these, less than 0.85^60 (6 in 100 000) of the whole still moves
 	damping = 850_000         // millionths that follow an edge
-	mass    = uint64(1) << 50 // of all turns together, so that one millionth of a millionth is told apart
+	mass    = uint64(1) << 50 // of all turns together, large enough to distinguish one millionth of a millionth
 	million = uint64(1_000_000)
 )
 
-// PageRank returns the rank of each turn, in parts of 2^50 for all: how likely a reader is at a turn who goes from turns to those that they continue, and with 15 % of
-// the steps anywhere. What has no parent leads anywhere. Divisions round down, so the sum may lack up to 2 parts for each turn and round. Rounds times the edges. It ends early if the context does.
+// PageRank returns the rank of each turn, in parts of 2^50 for all turns: the probability of meeting a reader there who walks from
+// turns to their parents, and in 15 % of the steps jumps anywhere. A turn without parents leads anywhere. Divisions round down, so the
+// sum may lack up to 2 parts for each turn and round. The cost is Rounds times the number of edges. It ends early if the context does.
 func (g *Graph) PageRank(ctx context.Context) ([]uint64, error) {
 	n := uint64(len(g.Turns))
 	if n == 0 {
@@ -30,7 +31,7 @@ func (g *Graph) PageRank(ctx context.Context) ([]uint64, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		lost := uint64(0) // by turns without parents
+		lost := uint64(0) // the rank of turns without parents
 		clear(next)
 		for i := range rank {
 			parents := g.parents.of(int32(i))
@@ -52,23 +53,24 @@ func (g *Graph) PageRank(ctx context.Context) ([]uint64, error) {
 	return rank, nil
 }
 
-// scaled is a·b/c, rounded down, where that fits 64 bits.
+// scaled returns a·b/c, rounded down. The result must fit 64 bits.
 func scaled(a, b, c uint64) uint64 {
 	hi, lo := bits.Mul64(a, b)
 	q, _ := bits.Div64(hi, lo, c)
 	return q
 }
 
-// What Betweenness works with.
+// Parameters of Betweenness.
 const (
-	allSources = 5000 // turns up to which the paths from all of them are counted
-	sources    = 256  // and otherwise from so many, drawn by a fixed seed
+	allSources = 5000 // up to this many turns, the paths from all of them are counted
+	sources    = 256  // otherwise the paths from this many, drawn by a fixed seed
 	one        = uint64(1) << 20
-	pathBits   = 40 // of a count of ways: larger ones are scaled down together, by their distance from the source
+	pathBits   = 40 // bits of a count of paths: larger counts are scaled down together, by their distance from the source
 )
 
-// Betweenness returns for each turn the sum, over all pairs of other turns, of the share of their shortest ways that lead through it, in parts of 2^20. Edges are walked in both directions. Of more than
-// 5 000 turns the ways from 256 of them are counted, drawn by a fixed seed, and the sums are scaled up. Divisions round down. Sources times the edges, in parallel. It ends early if the context does.
+// Betweenness returns for each turn the sum, over all pairs of other turns, of the share of their shortest paths that lead through it, in parts of
+// 2^20. Edges are walked in both directions. Of more than 5 000 turns, only the paths from 256 are counted, drawn by a fixed seed, and the sums are
+// scaled up. Divisions round down. The cost is the number of sources times the number of edges, in parallel. It ends early if the context does.
 func (g *Graph) Betweenness(ctx context.Context, workers int) (sums []uint64, sampled bool, err error) {
 	n := len(g.Turns)
 	from := make([]int32, n)
@@ -127,11 +129,11 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// A walk is a search in breadth, whose memory is used again.
+// A walk is a breadth-first search that reuses its memory.
 type walk struct {
 	order []int32
 	far   []int32  // -1: not reached
-	ways  []uint64 // shortest ones to a turn, in the scale of those one edge nearer
+	ways  []uint64 // shortest paths to a turn, in the scale of the turns one edge nearer
 	paths []uint64 // the same, in the scale of its own distance
 	share []uint64
 }
@@ -144,12 +146,12 @@ func newWalk(n int) *walk {
 	return w
 }
 
-// from adds what the shortest ways from a turn lead through (Brandes, algorithm 1).
+// from adds to each turn its share of the shortest paths from the turn s (Brandes, algorithm 1).
 func (w *walk) from(g *Graph, s int32, into []uint64) {
 	w.order = append(w.order[:0], s)
 	w.far[s], w.ways[s] = 0, 1
 	for i := 0; i < len(w.order); {
-		level := w.order[i:] // what is as far as the next one
+		level := w.order[i:] // the turns at one distance
 		w.scale(level)
 		for _, v := range level {
 			for _, u := range g.around.of(v) {
@@ -180,7 +182,7 @@ func (w *walk) from(g *Graph, s int32, into []uint64) {
 	}
 }
 
-// scale brings the counts of ways to turns of one distance below 2^40, all by the same power of two, so that they never overflow.
+// scale brings the counts of paths to turns of one distance below 2^40, all by the same power of two, so that they never overflow.
 func (w *walk) scale(level []int32) {
 	most := uint64(0)
 	for _, v := range level {
@@ -192,13 +194,13 @@ func (w *walk) scale(level []int32) {
 	}
 }
 
-// Cuts are turns and edges that hold together what would fall apart without them.
+// Cuts are the turns and edges whose removal splits the graph.
 type Cuts struct {
 	Turns   []int32    // cut vertices, ascending
 	Bridges [][2]int32 // edges, the smaller number first, ascending
 }
 
-// Cuts finds cut vertices and bridges, exactly, without recursion. The edges.
+// Cuts finds cut vertices and bridges, exactly, without recursion. The cost is the number of edges.
 func (g *Graph) Cuts() (c Cuts) {
 	n := len(g.Turns)
 	found, low, next := make([]int32, n), make([]int32, n), make([]int32, n)

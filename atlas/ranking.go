@@ -6,17 +6,17 @@ import (
 	"slices"
 )
 
-// A Ranking is the beginning of the list of all pairs of some sets, the most alike first. It can be read on when sets come and go: the list is then the same, byte for byte, as that of
-// a ranking that was made from nothing.
+// A Ranking is the beginning of the list of all pairs of some sets, the most alike first. It can be updated
+// when sets are added and removed: the list is then the same, byte for byte, as that of a new ranking.
 type Ranking struct {
-	Sampled bool // as of Overlaps
+	Sampled bool // as Overlaps returns it
 	Pairs   []Pair
 	names   []uint64
 	most    int
-	whole   bool // Pairs are all there are
+	whole   bool // Pairs contains all pairs
 }
 
-// Rank makes a ranking of up to so many pairs. The names of the sets ascend; by them a set is known again.
+// Rank returns a ranking of up to most pairs. The names of the sets ascend; they identify the sets in later calls of On.
 func Rank(ctx context.Context, names []uint64, sets []Set, most, workers int) (*Ranking, error) {
 	pairs, sampled, err := Overlaps(ctx, sets, most, workers)
 	if err != nil {
@@ -25,18 +25,18 @@ func Rank(ctx context.Context, names []uint64, sets []Set, most, workers int) (*
 	return &Ranking{Sampled: sampled, Pairs: pairs, names: slices.Clone(names), most: most, whole: len(pairs) < most}, nil
 }
 
-// First returns the first n pairs, or all if there are fewer. It reports false if the ranking does not know them all.
+// First returns the first n pairs, or all if there are fewer. It reports false if the ranking does not contain all of them.
 func (r *Ranking) First(n int) ([]Pair, bool) {
 	return r.Pairs[:min(n, len(r.Pairs))], r.whole || n <= len(r.Pairs)
 }
 
-// On returns the ranking of other sets, where those of the same name are the same, by comparing only what is new with all others. It returns nil where that would not save much, or where too many pairs
-// went with sets that are gone: then the ranking is to be made from nothing.
+// On returns the ranking of other sets, where sets with the same name are the same. It compares only the new sets with all others.
+// It returns nil if that would not save much, or if too many pairs were lost with removed sets: then a new ranking must be made.
 func (r *Ranking) On(ctx context.Context, names []uint64, sets []Set) (*Ranking, error) {
 	if r.Sampled || len(sets) > AllPairs {
 		return nil, nil
 	}
-	is := make([]int32, len(r.names)) // the numbers that the sets have now; -1: gone
+	is := make([]int32, len(r.names)) // the present number of each earlier set; -1: removed
 	isNew := make([]bool, len(sets))
 	added, at := 0, 0
 	for i := range is {
@@ -76,7 +76,7 @@ func (r *Ranking) On(ctx context.Context, names []uint64, sets []Set) (*Ranking,
 		}
 		held.set(sets[i].Members)
 		for j := range sets {
-			if j == i || isNew[j] && j > i { // that one compares itself with this one
+			if j == i || isNew[j] && j > i { // set j compares itself with set i
 				continue
 			}
 			if both := held.count(sets[j].Members); both > 0 {
@@ -84,7 +84,7 @@ func (r *Ranking) On(ctx context.Context, names []uint64, sets []Set) (*Ranking,
 			}
 		}
 		held.unset(sets[i].Members)
-		if !next.whole { // what comes after the last one that is known comes after others that are not
+		if !next.whole { // pairs after the last known one may come after unknown pairs
 			last := next.Pairs[len(next.Pairs)-1]
 			more = slices.DeleteFunc(more, func(p Pair) bool { return p.compare(last) > 0 })
 		}
@@ -98,7 +98,7 @@ func (r *Ranking) On(ctx context.Context, names []uint64, sets []Set) (*Ranking,
 	return next, nil
 }
 
-// marks are numbers that a set holds.
+// marks records which numbers are members of a set.
 type marks []bool
 
 func newMarks(sets []Set) marks {

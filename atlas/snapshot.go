@@ -8,32 +8,32 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// A Snapshot counts a graph.
+// A Snapshot contains counts of a graph.
 type Snapshot struct {
 	Turns, Edges, Conversations int
-	Roots, Leaves, Branches     int // turns that continue nothing, that nothing continues, and that several continue
-	Merges                      int // turns that continue several
-	Depth                       int // the most edges from a root
+	Roots, Leaves, Branches     int // turns without parents, without children, and with several children
+	Merges                      int // turns with several parents
+	Depth                       int // the number of edges of the longest path from a root
 	Depths                      []Count
 	Kinds, Roles, Phases        []Count // of edges, and of turns
-	Largest                     []Count // conversations
+	Largest                     []Count // the largest conversations
 	Growth                      []Step
 }
 
-// A Count is how many there are of something with a name.
+// A Count is the number of things with one name.
 type Count struct {
 	Name string
 	N    int
 }
 
-// A Step says how many turns there were up to a number, in how many conversations, and how many of each role and phase.
+// A Step counts the turns up to a number, their conversations, and the turns of each role and phase.
 type Step struct {
 	Upto                 dag.Seq
 	Turns, Conversations int
 	Roles, Phases        []Count
 }
 
-// What a Snapshot lists.
+// Lengths of the lists of a Snapshot.
 const (
 	mostListed = 20 // of the largest conversations
 	growth     = 10 // steps
@@ -105,7 +105,7 @@ func band(depth int) string {
 	return strconv.Itoa(low) + "-" + strconv.Itoa(2*low-1)
 }
 
-// growth lists what there was at each tenth of the numbers.
+// growth returns the counts at each tenth of the numbers.
 func (g *Graph) growth(order []int32, asOf dag.Seq) (steps []Step) {
 	conversations := map[dag.ConversationID]bool{}
 	roles, phases := map[string]int{}, map[string]int{}
@@ -122,7 +122,7 @@ func (g *Graph) growth(order []int32, asOf dag.Seq) (steps []Step) {
 	return steps
 }
 
-// Tenths are the numbers at which growth is counted: each tenth of one, rounded down, without those that are 0 or there already.
+// Tenths returns the numbers at which growth is counted: each tenth of asOf, rounded down, without 0 and without duplicates.
 func Tenths(asOf dag.Seq) (list []dag.Seq) {
 	for n := range dag.Seq(growth) {
 		if upto := asOf * (n + 1) / growth; upto > 0 && (len(list) == 0 || list[len(list)-1] < upto) {
@@ -132,7 +132,8 @@ func Tenths(asOf dag.Seq) (list []dag.Seq) {
 	return list
 }
 
-// depths returns for each turn the most edges from a root. What is in a circle, which no store admits, has those outside of it.
+// depths returns for each turn the number of edges of the longest path from a root.
+// Turns in a cycle, which no store admits, count only paths from outside of it.
 func (g *Graph) depths() []int {
 	depth, missing := make([]int, len(g.Turns)), make([]int, len(g.Turns))
 	children := make([][]int32, len(g.Turns))
@@ -159,7 +160,7 @@ func (g *Graph) depths() []int {
 	return depth
 }
 
-// Counted lists counts, the largest first, and of two as large the one that is first by name.
+// Counted lists counts, the largest first; equal counts are ordered by name.
 func Counted(of map[string]int) []Count {
 	list := make([]Count, 0, len(of))
 	for name, n := range of {

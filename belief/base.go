@@ -8,7 +8,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// A Class is the first part of an element's rank: who vouches for it. It follows from the key or person that wrote, and never from
+// A Class is the first part of an element's rank: who vouches for it. It depends on the key or person that wrote the element, never on
 // a field that callers fill in.
 type Class uint8
 
@@ -30,8 +30,8 @@ func (c Class) String() string {
 // have the same rank.
 type Rank struct {
 	Class     Class
-	Criterion uint64     // of the kind: a preference's event number, a fact's units of evidence, the confidence of what was inferred
-	Event     dag.Seq    // that began the unbroken belief
+	Criterion uint64     // the kind decides what it counts: a preference's event number, a fact's units of evidence, an inference's confidence
+	Event     dag.Seq    // the number of the event that began the unbroken belief
 	ID        dag.Digest // of the element
 }
 
@@ -40,7 +40,7 @@ func (r Rank) Compare(o Rank) int {
 	return cmp.Or(cmp.Compare(r.Class, o.Class), cmp.Compare(r.Criterion, o.Criterion), cmp.Compare(r.Event, o.Event), bytes.Compare(r.ID[:], o.ID[:]))
 }
 
-// An Element is a literal that somebody stated or, with premises, a rule from which it follows. A rule is no statement of its
+// An Element is a literal that somebody stated or, with premises, a rule from which it follows. A rule does not state its
 // literal: the literal is believed where all premises are.
 type Element struct {
 	Literal  Literal
@@ -61,7 +61,7 @@ func (b Base) ranked() Base {
 	return b
 }
 
-// slots are those that an element connects.
+// slots yields the slots that the element connects: the slot of its literal and those of its premises.
 func (e *Element) slots(yield func(Slot) bool) {
 	if !yield(e.Literal.Slot()) {
 		return
@@ -73,8 +73,8 @@ func (e *Element) slots(yield func(Slot) bool) {
 	}
 }
 
-// Neighbours returns the elements that rules connect with slots, over any number of steps, in the order of the base. Operators
-// on literals of these slots decide the same with these elements as with the whole base.
+// Neighbours returns the elements that rules connect with some slots, over any number of steps, in the order of the base. For
+// literals of these slots, operators decide the same with these elements as with the whole base.
 func (b Base) Neighbours(of []Slot) Base {
 	by := map[Slot][]int{}
 	for i := range b {

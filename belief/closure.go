@@ -6,32 +6,32 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// A closure is what follows from some of the elements of a base, over time. Between two instants at which a span begins or ends nothing
-// changes, so time is a row of segments, and the times at which a literal is believed are a set of them.
+// A closure contains the literals that follow from some of the elements of a base, with their times. Nothing changes between two instants at
+// which spans begin or end, so time is a row of segments, and the times at which a literal is believed are a set of segments.
 //
-// Elements are added one after another, and the last ones can be taken back: that is all that a walk through a base needs. Adding all of a
+// Elements are added one after another, and the last ones can be undone; a walk through a base needs no more. Adding a whole
 // base costs one step for each premise and segment.
 type closure struct {
 	constraints *Constraints
 	elements    []Element
 	begins      []dag.Time // of the segments, ascending; the last one has no end
 	nodes       map[Literal]*node
-	rules       []*rule // of elements; nil: a stated literal
+	rules       []*rule // one for each element; nil: the element is a stated literal
 	trail       []change
 	queue       []raise
 
 	found   *clash // of the last call of add
-	ignores bool   // conflicts
+	ignores bool   // conflicts do not count as clashes
 }
 
 // A node is a literal that the elements or the question name.
 type node struct {
 	literal   Literal
 	believed  segments
-	watched   segments // believing it there is a clash
-	causes    []cause  // why it is believed, each for segments of its own
+	watched   segments // in these segments, believing the literal is a clash
+	causes    []cause  // why it is believed; no two causes share a segment
 	premiseOf []*rule
-	conflicts []*node // literals of the slot that cannot be believed beside it
+	conflicts []*node // literals of the slot that conflict with it
 	implies   []*node // negations that follow from it by a constraint
 }
 
@@ -50,16 +50,16 @@ type rule struct {
 	added    bool
 }
 
-// A clash is where two literals conflict, or one is believed that must not be.
+// A clash is a segment in which two literals conflict, or in which a watched literal is believed.
 type clash struct {
-	a, b    *node // b is nil if a must not be believed
+	a, b    *node // b is nil if a is a watched literal
 	segment int
 }
 
 type change struct {
 	node     *node
-	believed segments // before
-	rule     *rule    // or a rule that was added
+	believed segments // before the change
+	rule     *rule    // the rule that was added, or nil
 }
 
 type raise struct {
@@ -67,7 +67,8 @@ type raise struct {
 	cause
 }
 
-// newClosure makes the closure of no element. Literals of also are known to it, too, and instants at which spans of also begin or end.
+// newClosure returns a closure to which no element has been added. Its nodes include the literals of also, and its segments include the
+// instants at which spans begin or end.
 func newClosure(c *Constraints, elements []Element, also []Literal, spans ...Span) *closure {
 	l := &closure{constraints: c, elements: elements, nodes: make(map[Literal]*node, len(elements)+len(also)), rules: make([]*rule, len(elements))}
 	l.begins = []dag.Time{0}
@@ -118,7 +119,7 @@ func newClosure(c *Constraints, elements []Element, also []Literal, spans ...Spa
 	return l
 }
 
-// connect finds which literals of a slot conflict with, and follow from, which others.
+// connect finds the literals of a slot that conflict with each other, and the negations that each literal implies.
 func (l *closure) connect(slot Slot, nodes []*node) {
 	for _, n := range nodes {
 		if o := l.nodes[n.literal.Negated()]; o != nil {
@@ -144,10 +145,10 @@ func (l *closure) connect(slot Slot, nodes []*node) {
 	}
 }
 
-// watch makes it a clash that a literal is believed in a span.
+// watch makes believing a literal in a span a clash.
 func (l *closure) watch(of Literal, s Span) { l.nodes[of].watched = l.segments(s) }
 
-// add adds an element, and reports whether there was no clash. If there was one, it is l.found, and the closure must be taken back.
+// add adds an element, and reports whether there was no clash. After a clash, which is l.found, the caller must undo the addition.
 func (l *closure) add(i int) bool {
 	l.found = nil
 	e := &l.elements[i]
@@ -167,7 +168,7 @@ func (l *closure) add(i int) bool {
 	return l.found == nil
 }
 
-// fire queues what a rule makes believed.
+// fire queues the conclusion of a rule for the segments in which all of its premises are believed.
 func (l *closure) fire(r *rule) {
 	at := slices.Clone(r.span)
 	for _, p := range r.premises {
@@ -210,10 +211,10 @@ func (l *closure) raise(q raise) {
 	}
 }
 
-// mark is how far the closure is, for undo.
+// mark returns the current state of the closure, for undo.
 func (l *closure) mark() int { return len(l.trail) }
 
-// undo takes back what was added since a mark.
+// undo removes everything that was added since a mark.
 func (l *closure) undo(mark int) {
 	for len(l.trail) > mark {
 		c := l.trail[len(l.trail)-1]
@@ -227,7 +228,7 @@ func (l *closure) undo(mark int) {
 	}
 }
 
-// reasons adds the elements by which a literal is believed in a segment.
+// reasons adds to into the elements by which a literal is believed in a segment.
 func (l *closure) reasons(into map[int]bool, n *node, segment int) {
 	for i := range n.causes {
 		c := &n.causes[i]
@@ -248,7 +249,7 @@ func (l *closure) reasons(into map[int]bool, n *node, segment int) {
 	}
 }
 
-// clashing returns the elements that l.found rests on, ascending.
+// clashing returns the elements that cause l.found, ascending.
 func (l *closure) clashing() []int {
 	into := map[int]bool{}
 	l.reasons(into, l.found.a, l.found.segment)
@@ -268,7 +269,7 @@ type segments []uint64
 
 func (l *closure) none() segments { return make(segments, (len(l.begins)+63)/64) }
 
-// segments returns those of a span, whose bounds are among l.begins.
+// segments returns the segments of a span. The bounds of the span must be among l.begins.
 func (l *closure) segments(s Span) segments {
 	set := l.none()
 	from, _ := slices.BinarySearch(l.begins, s.From)
@@ -282,7 +283,7 @@ func (l *closure) segments(s Span) segments {
 	return set
 }
 
-// spans returns the segments as spans, ascending, those that touch as one.
+// spans returns the segments as ascending spans. Adjacent segments become one span.
 func (l *closure) spans(set segments) (list []Span) {
 	for i := range l.begins {
 		if !set.has(i) {
@@ -330,7 +331,7 @@ func (s segments) any() bool {
 	return false
 }
 
-// common returns the first segment of both, -1 if there is none. A nil set has none.
+// common returns the first segment that both sets contain, or -1. A nil set contains none.
 func (s segments) common(o segments) int {
 	for i := range o {
 		if both := s[i] & o[i]; both != 0 {

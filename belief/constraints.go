@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// Constraints say which positive literals of one slot exclude each other. The zero value excludes none.
+// Constraints decide which positive literals of one slot exclude each other. The zero value excludes none.
 type Constraints struct {
-	Functional []string    // predicates that have one object for each subject; ascending
+	Functional []string    // predicates that allow one object for each subject; ascending
 	Exclusive  []Exclusion // ascending by predicate and objects
 }
 
-// An Exclusion is a set of objects of which a subject can have one under a predicate.
+// An Exclusion is a set of objects. A subject can have only one of them under a predicate.
 type Exclusion struct {
 	Predicate string
 	Objects   []string // ascending, at least two
@@ -39,7 +39,7 @@ func (c *Constraints) Excludes(predicate, object, other string) bool {
 	return false
 }
 
-// Conflict reports whether two literals cannot both be believed at one time.
+// Conflict reports whether two literals cannot both be believed at the same time.
 func (c *Constraints) Conflict(a, b Literal) bool {
 	if a.Slot() != b.Slot() {
 		return false
@@ -50,7 +50,7 @@ func (c *Constraints) Conflict(a, b Literal) bool {
 	return !a.Not && c.Excludes(a.Predicate, a.Object, b.Object)
 }
 
-// Check refuses constraints that are not in their form.
+// Check refuses constraints that are not sorted, contain duplicates or have an exclusive set of fewer than two objects.
 func (c *Constraints) Check() error {
 	for i, p := range c.Functional {
 		if i > 0 && c.Functional[i-1] >= p {
@@ -77,7 +77,8 @@ func (c *Constraints) Check() error {
 	return nil
 }
 
-// Entails reports whether a literal follows from another by the constraints alone: it is the same, or the negation of what the other excludes.
+// Entails reports whether the second literal follows from the first by the constraints alone: they are equal, or the second is the
+// negation of a literal that the first excludes.
 func (c *Constraints) Entails(from, to Literal) bool {
 	return from == to || c.Conflict(from, to.Negated())
 }

@@ -4,18 +4,19 @@ import (
 	"slices"
 )
 
-// A Conclusion is a literal that follows from a base, with the times at which it does.
+// A Conclusion is a literal that follows from a base, with the times at which it follows.
 type Conclusion struct {
 	Literal Literal
 	Spans   []Span // ascending, apart from each other
-	Stated  bool   // an element states it, at some of these times
-	Support []int  // the elements of the base by which it follows, at the first of these times; ascending
+	Stated  bool   // an element states the literal, at some of these times
+	Support []int  // the elements of the base from which it follows at the first of these times; ascending
 }
 
-// Follows returns what follows from a base by its rules and what it states, by ascending literal. A negation that follows by a constraint is
+// Follows returns the literals that a base states or that follow by its rules, ascending. A negation that follows by a constraint is
 // listed only if a rule or an element names it.
 //
-// What alone is in a slot that no rule names follows by itself. Only the rest is closed, which costs one step for each premise and segment.
+// A literal that is alone in a slot that no rule names is copied to the result. Follows computes the closure of the other elements only,
+// which costs one step for each premise and segment.
 func Follows(c *Constraints, b Base) []Conclusion {
 	in := make(map[Slot]int, len(b)) // elements of each slot; a rule counts as several
 	for i := range b {
@@ -30,7 +31,7 @@ func Follows(c *Constraints, b Base) []Conclusion {
 	}
 	list := make([]Conclusion, 0, len(b))
 	var rest Base
-	var at []int // of the rest, in b
+	var at []int // the index in b of each element of rest
 	for i := range b {
 		if e := &b[i]; e.Premises == nil && in[e.Literal.Slot()] == 1 {
 			list = append(list, Conclusion{Literal: e.Literal, Spans: []Span{e.Span}, Stated: true, Support: []int{i}})
@@ -48,7 +49,7 @@ func Follows(c *Constraints, b Base) []Conclusion {
 	return list
 }
 
-// closed is Follows by the closure of the whole base, in any order.
+// closed is like Follows, but always computes the closure of the whole base and returns the literals in any order.
 func closed(c *Constraints, b Base) []Conclusion {
 	l := newClosure(c, b, nil)
 	l.ignores = true
@@ -69,7 +70,7 @@ func closed(c *Constraints, b Base) []Conclusion {
 	return list
 }
 
-// support returns the elements by which a literal is believed where it begins to be.
+// support returns the elements from which a literal follows in the first segment in which it is believed.
 func (l *closure) support(n *node) []int {
 	into := map[int]bool{}
 	l.reasons(into, n, n.believed.common(n.believed))
@@ -81,10 +82,10 @@ func (l *closure) support(n *node) []int {
 	return list
 }
 
-// Fallen returns the conclusions of rules that follow before a decision and nowhere after it.
+// Fallen returns the conclusions of rules that follow before a decision and at no time after it.
 func Fallen(c *Constraints, before, after Base) []Conclusion {
 	if !slices.ContainsFunc(before, func(e Element) bool { return e.Premises != nil }) {
-		return nil // what follows without rules is stated
+		return nil // without rules every conclusion is stated
 	}
 	left := map[Literal]bool{}
 	for _, f := range Follows(c, after) {
@@ -93,7 +94,8 @@ func Fallen(c *Constraints, before, after Base) []Conclusion {
 	return slices.DeleteFunc(Follows(c, before), func(f Conclusion) bool { return f.Stated || left[f.Literal] })
 }
 
-// kernel returns a smallest subset that entails the literal without some elements; nil if there is none.
+// kernel returns a minimal set of elements that entails the literal at some instant of the span and contains none of the elements
+// without; nil if there is no such set.
 func (b Base) kernel(c *Constraints, of Literal, in Span, without []int) []int {
 	var rest Base
 	var at []int
@@ -126,5 +128,6 @@ func (b Base) kernel(c *Constraints, of Literal, in Span, without []int) []int {
 	return nil
 }
 
-// Support returns elements of a base from which a literal follows at some instant of a span, ascending, of which none can be left out; nil: it does not.
+// Support returns a minimal set of elements of a base from which a literal follows at some instant of a span, ascending; nil if the
+// literal does not follow.
 func Support(c *Constraints, b Base, of Literal, in Span) []int { return b.kernel(c, of, in, nil) }

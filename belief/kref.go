@@ -13,7 +13,7 @@ import (
 // scheme begins every address.
 const scheme = "kref://"
 
-// MaxSegments bounds the segments of an item's address, the project and the name included.
+// MaxSegments bounds the segments of an item's address, including the project and the name.
 const MaxSegments = 8
 
 var (
@@ -21,7 +21,7 @@ var (
 	kindOf  = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,31}$`)
 )
 
-// A Space is the path of a project and spaces in it, such as "acme/support": what conflicts with each other is in one space.
+// A Space is the path of a project and spaces in it, such as "acme/support". Only elements of one space can conflict.
 type Space string
 
 // ParseSpace reads a space in its only spelling.
@@ -60,7 +60,7 @@ func ParseItem(s string) (Item, error) {
 	return NewItem(Space(rest[:at]), rest[at+1:])
 }
 
-// NewItem makes the address of an item that is called NAME.KIND in a space.
+// NewItem returns the address of the item called NAME.KIND in a space.
 func NewItem(s Space, name string) (Item, error) {
 	dot := strings.LastIndexByte(name, '.')
 	if !segment.MatchString(name) || dot <= 0 || !kindOf.MatchString(name[dot+1:]) {
@@ -74,26 +74,27 @@ func (i Item) Space() Space {
 	return Space(i[len(scheme):strings.LastIndexByte(string(i), '/')])
 }
 
-// Name returns what the item is called in its space: NAME.KIND.
+// Name returns the item's name in its space: NAME.KIND.
 func (i Item) Name() string { return string(i[strings.LastIndexByte(string(i), '/')+1:]) }
 
 // Kind returns the kind of the item.
 func (i Item) Kind() string { return string(i[strings.LastIndexByte(string(i), '.')+1:]) }
 
-// An Address is an item, and which of its revisions is meant, or which artifact of that. At most one of Revision and Tag is set, and at most one of At and Seq.
+// An Address names an item, a revision of it, or an artifact of a revision. At most one of Revision and Tag is set, and at most one of
+// At and Seq.
 type Address struct {
 	Item     Item
-	Revision int      // ?r=3; 0: not said
-	Tag      string   // ?t=published; "": not said, which is current
-	At       dag.Time // &at=TIME: as it was then; 0: not said
-	Seq      dag.Seq  // &seq=812: as of a number; 0: not said
+	Revision int      // ?r=3; 0: none
+	Tag      string   // ?t=published; "": none, so the tag current if there is no Revision
+	At       dag.Time // &at=TIME: the state at this time; 0: none
+	Seq      dag.Seq  // &seq=812: the state as of this number; 0: none
 	Artifact string   // &a=NAME: an artifact of the revision; "": the revision itself
 }
 
-// IsAddress reports whether a text can be nothing but an address, well formed or not.
+// IsAddress reports whether a text begins like an address. The address may be malformed.
 func IsAddress(s string) bool { return strings.HasPrefix(s, scheme) }
 
-// An Artifact is a pointer of a revision to something whose content is kept elsewhere.
+// An Artifact is a pointer from a revision to content that is kept elsewhere.
 type Artifact struct {
 	Name      string     `json:"name" is:"ArtifactName"`
 	Location  string     `json:"location" is:"ArtifactLocation"`
@@ -102,13 +103,13 @@ type Artifact struct {
 	SHA256    dag.Digest `json:"sha256" doc:"Of the content."`
 }
 
-// IsArtifact reports whether a name can be one of an artifact.
+// IsArtifact reports whether a name can be the name of an artifact.
 func IsArtifact(s string) bool { return segment.MatchString(s) }
 
 // IsTag reports whether a name can be a tag.
 func IsTag(s string) bool { return kindOf.MatchString(s) }
 
-// String is the only spelling of the address.
+// String returns the only spelling of the address.
 func (a Address) String() string {
 	var query []string
 	switch {
@@ -171,10 +172,10 @@ func ParseAddress(s string) (a Address, err error) {
 	return a, nil
 }
 
-// A Key stands for an address or a space in the keys of indexes: the beginning of its SHA-256.
+// A Key represents an address, a space or a slot in the keys of indexes. It is the first 16 bytes of a SHA-256.
 type Key [16]byte
 
-// KeyOf returns the key of a name of some kind.
+// KeyOf returns the key of a name. Names of different kinds have different keys.
 func KeyOf(kind, name string) Key {
 	digest := sha256.Sum256([]byte(kind + "\x00" + name))
 	return Key(digest[:len(Key{})])

@@ -10,34 +10,35 @@ import (
 
 // Errors of operators.
 var (
-	// ErrInput is wrapped if what is to be believed contradicts itself.
+	// ErrInput is wrapped if the input of an operator contradicts itself.
 	ErrInput = errors.New("what is to be believed contradicts itself")
-	// ErrConflict is wrapped if an operator is refused by what is believed.
+	// ErrConflict is wrapped if an operator is refused because its input contradicts the base.
 	ErrConflict = errors.New("it contradicts what is believed")
 	// ErrProtected is wrapped if a protected element would give way.
 	ErrProtected = errors.New("it would take the place of what is protected")
 )
 
-// A Decision is what an operator does to a base.
+// A Decision says how an operator changes a base.
 type Decision struct {
-	Input []Element // as it is believed afterwards, with its rank; empty after a contraction
-	Kept  Base      // of the base, from the most entrenched
-	Lost  []Loss    // likewise
+	Input []Element // the input as it is believed afterwards, with its rank; empty after a contraction
+	Kept  Base      // the elements of the base that stay, from the most entrenched to the least
+	Lost  []Loss    // the elements of the base that give way, in the same order
 }
 
 // A Loss is an element that gives way.
 type Loss struct {
 	Element Element
 
-	// Conflict is a smallest set of elements, this one included, which the operator cannot leave together. It has those of the input
-	// that take part.
+	// Conflict is a minimal set of elements, including this one, that the operator cannot keep together. It includes elements of
+	// the input.
 	Conflict []Element
 
-	// Until is the instant at which the element ends to hold, if it began to hold before what it gives way to; else 0: it is believed no longer.
+	// Until is the new end of the element's span if the span began before the span of the operation; otherwise it is 0, and the element is
+	// no longer believed.
 	Until dag.Time
 }
 
-// After returns the base that the decision leaves.
+// After returns the base after the decision.
 func (d *Decision) After() Base {
 	after := slices.Concat(d.Input, d.Kept)
 	for i := range d.Lost {
@@ -50,11 +51,11 @@ func (d *Decision) After() Base {
 	return after
 }
 
-// A ConflictError says what an operator was refused for. It wraps ErrInput, ErrConflict or ErrProtected.
+// A ConflictError says why an operator was refused. It wraps ErrInput, ErrConflict or ErrProtected.
 type ConflictError struct {
 	Err      error
-	Lost     []Loss    // what would have given way
-	Elements []Element // of a smallest set that contradicts itself
+	Lost     []Loss    // the elements that would have given way
+	Elements []Element // a minimal set that contradicts itself
 }
 
 func (e *ConflictError) Error() string {
@@ -70,7 +71,7 @@ func (e *ConflictError) Error() string {
 
 func (e *ConflictError) Unwrap() error { return e.Err }
 
-// Contract gives up literals in a span, each of them. The base must be consistent.
+// Contract gives up each of some literals in a span. The base must be consistent.
 func Contract(c *Constraints, b Base, give []Literal, in Span) (*Decision, error) {
 	ranked := b.ranked()
 	l := newClosure(c, ranked, give, in)
@@ -81,8 +82,8 @@ func Contract(c *Constraints, b Base, give []Literal, in Span) (*Decision, error
 	return l.walk(0, in.From)
 }
 
-// Revise takes elements in, which all have one span. The base must be consistent. The ranks of the input are raised so that it is
-// entrenched above everything that gave way, or the next walk would lose it.
+// Revise adds elements, which all have the same span. The base must be consistent. The ranks of the input are raised above those of
+// the elements that gave way, or the next walk would lose the input.
 func Revise(c *Constraints, b Base, input []Element) (*Decision, error) {
 	l := newClosure(c, slices.Concat(input, b.ranked()), nil)
 	for i := range input {
@@ -106,7 +107,7 @@ func Revise(c *Constraints, b Base, input []Element) (*Decision, error) {
 	return d, nil
 }
 
-// Expand adds elements, and is refused where that contradicts what is believed.
+// Expand adds elements, and is refused if they contradict the base.
 func Expand(c *Constraints, b Base, input []Element) (*Decision, error) {
 	d, err := Revise(c, b, input)
 	if err != nil {
@@ -119,8 +120,8 @@ func Expand(c *Constraints, b Base, input []Element) (*Decision, error) {
 	return d, nil
 }
 
-// Propose is for sources that may be wrong. It is Revise if everything that would give way is less entrenched than each element of the
-// input and nothing of it is protected. Else it is refused.
+// Propose is for sources that may be wrong. It revises if every element that would give way is unprotected and less entrenched than each
+// element of the input. Otherwise it is refused.
 func Propose(c *Constraints, b Base, input []Element) (*Decision, error) {
 	d, err := Revise(c, b, input)
 	if err != nil {
@@ -143,8 +144,8 @@ func startOf(input []Element) dag.Time {
 	return input[0].Span.From
 }
 
-// walk goes through the elements from one on, the most entrenched first, and keeps each that does not clash with what is kept. What it takes
-// away ends at an instant, if it began before.
+// walk visits the elements from an index on, the most entrenched first, and keeps each element that does not clash with the kept ones. A
+// lost element whose span began before the time ends gets that time as the new end of its span.
 func (l *closure) walk(from int, ends dag.Time) (*Decision, error) {
 	d := &Decision{}
 	var protected []Loss
@@ -171,7 +172,7 @@ func (l *closure) walk(from int, ends dag.Time) (*Decision, error) {
 	return d, nil
 }
 
-// smallest returns the elements of a clash without those that it does not need.
+// smallest returns the elements of a clash without those that the clash does not need.
 func (l *closure) smallest(list []int) []Element {
 	for i := 0; i < len(list) && len(list) > 1; {
 		fewer := slices.Delete(slices.Clone(list), i, i+1)
@@ -188,7 +189,7 @@ func (l *closure) smallest(list []int) []Element {
 	return elements
 }
 
-// clashes reports whether some of the elements clash by themselves.
+// clashes reports whether the listed elements clash without the others.
 func (l *closure) clashes(list []int) bool {
 	some := make([]Element, len(list))
 	for i, n := range list {
@@ -219,7 +220,8 @@ func (l *closure) clashes(list []int) bool {
 	return false
 }
 
-// Consistent reports whether nothing that follows from a base conflicts, and if not, a smallest set of elements that contradicts itself.
+// Consistent reports whether the closure of a base contains no conflict. If it contains one, Consistent returns a minimal set of
+// elements that contradicts itself.
 func Consistent(c *Constraints, b Base) (conflict []Element, ok bool) {
 	l := newClosure(c, b, nil)
 	for i := range b {

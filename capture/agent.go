@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// An Agent is a program whose hooks are known and whose transcripts are read.
+// An Agent is a program whose hooks capture can install and whose transcripts can be imported.
 type Agent string
 
 // The agents.
@@ -17,7 +17,7 @@ const (
 	Gemini     Agent = "gemini"
 )
 
-// Agents lists all of them.
+// Agents lists all agents.
 var Agents = []Agent{ClaudeCode, Codex, Gemini}
 
 // ParseAgent reads an agent's name.
@@ -28,22 +28,22 @@ func ParseAgent(s string) (Agent, error) {
 	return "", fmt.Errorf("capture: agent %q, want one of %q", s, Agents)
 }
 
-// A dialect is how an agent is told which hooks to call, and how it calls them.
+// A dialect describes how an agent is told which hooks to call, and how it calls them.
 type dialect struct {
 	program  string // the agent's own program
-	sessions string // the folder of the transcripts, below that of the settings
-	variable string // names the folder of the settings, or of folder
-	folder   string // below the folder that variable names, if it has a value
-	home     string // the folder of the settings without that variable, below the home folder
+	sessions string // the folder of the transcripts, below the settings folder
+	variable string // the environment variable that names the settings folder, or the folder above folder
+	folder   string // the settings folder below the folder that variable names; "" if variable names the settings folder
+	home     string // the settings folder below the home folder, used if variable is not set
 	file     string
 
-	events    [][2]string // this package's name of an event, and the agent's; in the order in which they are added
-	second    int         // how many of the units of a timeout are a second
-	onFailure bool        // a hook can be marked so that its failure blocks
+	events    [][2]string // pairs of this package's name and the agent's name of an event, in the order in which hooks are added
+	second    int         // how many units of a hook's timeout make a second
+	onFailure bool        // the agent can mark a hook so that its failure blocks
 	switches  []hookSwitch
 }
 
-// sameNames are events that have the same name here and there.
+// sameNames returns pairs for events that have the same name in this package and in the agent.
 func sameNames(names ...string) (events [][2]string) {
 	for _, name := range names {
 		events = append(events, [2]string{name, name})
@@ -51,7 +51,7 @@ func sameNames(names ...string) (events [][2]string) {
 	return events
 }
 
-// dialects has one for each agent.
+// dialects has one dialect for each agent.
 //
 // Sources: Claude Code, hooks reference, and the types of Claude's Agent SDK; Codex CLI, hooks, and its generated schemas; Gemini
 // CLI, hooks reference.
@@ -76,7 +76,7 @@ var dialects = map[Agent]dialect{
 	},
 }
 
-// Program is the name of the agent's own program.
+// Program returns the name of the agent's own program.
 func (a Agent) Program() string { return dialects[a].program }
 
 // SettingsFile returns the file in which the agent looks for hooks. It returns "" if there is no home folder to look in.
@@ -92,7 +92,8 @@ func (a Agent) SettingsFile(getenv func(string) string) string {
 	return filepath.Join(home, d.home, d.file)
 }
 
-// Events lists those for which a hook captures, by this package's names: each says that a transcript has more, or will have.
+// Events lists the events for which a hook captures, by this package's names: after each, a transcript has more text or will
+// have.
 func (a Agent) Events() (names []string) {
 	for _, e := range dialects[a].events {
 		if e[0] != PreToolUse {
@@ -102,7 +103,8 @@ func (a Agent) Events() (names []string) {
 	return names
 }
 
-// called returns the agent's name of an event, and named this package's. A name that is not in the table is the same in both.
+// called returns the agent's name of an event, and named returns this package's name. A name that is not in the table is the
+// same in both.
 func (a Agent) called(name string) string  { return a.translate(name, 0) }
 func (a Agent) named(called string) string { return a.translate(called, 1) }
 

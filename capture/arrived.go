@@ -10,7 +10,7 @@ import (
 
 func (s *Spool) arrived(agent Agent) string { return s.folder + ".arrived-" + string(agent) }
 
-// Arrive notes that a hook of an agent was called.
+// Arrive records that a hook of an agent was called.
 func (s *Spool) Arrive(agent Agent, now time.Time) error {
 	path := s.arrived(agent)
 	if err := os.Chtimes(path, now, now); err == nil {
@@ -25,7 +25,7 @@ func (s *Spool) Arrive(agent Agent, now time.Time) error {
 	return os.Chtimes(path, now, now)
 }
 
-// Arrived returns when a hook of an agent was called last; the zero time if none ever was.
+// Arrived returns when a hook of an agent was last called, or the zero time if none ever was.
 func (s *Spool) Arrived(agent Agent) time.Time {
 	info, err := os.Stat(s.arrived(agent))
 	if err != nil {
@@ -34,10 +34,10 @@ func (s *Spool) Arrived(agent Agent) time.Time {
 	return info.ModTime()
 }
 
-// mostFiles bounds the files that NewestTranscript looks at.
+// mostFiles is the largest number of files that NewestTranscript looks at.
 const mostFiles = 50_000
 
-// NewestTranscript returns when the agent wrote a transcript last; the zero time if there is none.
+// NewestTranscript returns when the agent last wrote a transcript, or the zero time if there is no transcript.
 func (a Agent) NewestTranscript(getenv func(string) string) (newest time.Time) {
 	settings := a.SettingsFile(getenv)
 	if settings == "" {

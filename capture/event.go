@@ -12,14 +12,15 @@ import (
 	"github.com/graphkernel/graphkernel/internal/bom"
 )
 
-// An Event is what an agent tells a hook on standard input, as far as capture needs it. Every other member is ignored, whatever its form:
-// agents add some with every version, and change them. A text that comes in a form without words, or twice with two values, is empty here.
+// An Event holds the members of an agent's event, read from a hook's standard input, that capture needs. Every other member is
+// ignored, whatever its form, since agents add and change members with every version. A text is empty here if it comes in a
+// form without words, or twice with two values.
 //
-// Sources: the types of Claude's Agent SDK (BaseHookInput and those that extend it); the input schemas of Codex CLI, which have
-// the same members; Gemini CLI, hooks reference.
+// Sources: the types of Claude's Agent SDK (BaseHookInput and the types that extend it); the input schemas of Codex CLI, which
+// have the same members; Gemini CLI, hooks reference.
 type Event struct {
 	Agent      Agent
-	Name       string // hook_event_name, as this package calls it, whatever the agent does
+	Name       string // hook_event_name, translated to this package's name
 	Session    string // session_id
 	Transcript string // transcript_path: absolute; empty if the agent writes none
 	Folder     string // cwd
@@ -29,8 +30,8 @@ type Event struct {
 	LastMessage string // of Stop and SubagentStop: last_assistant_message, or prompt_response of Gemini CLI
 }
 
-// The events that capture knows by name, which are those of Claude Code. Any other one says as much as PostToolUse: that the transcript
-// may have more.
+// The events that capture knows by name; the names are those of Claude Code. Any other event means the same as PostToolUse: the
+// transcript may have more.
 const (
 	SessionStart     = "SessionStart"
 	UserPromptSubmit = "UserPromptSubmit"
@@ -42,14 +43,14 @@ const (
 	PreCompact       = "PreCompact"
 )
 
-// MaxEvent bounds what a hook reads, in bytes. An event holds a tool's result.
+// MaxEvent is the largest event that a hook reads, in bytes. An event holds a tool's result.
 const MaxEvent = 64 << 20
 
-// ErrEvent is wrapped if a hook was told something that is no event.
+// ErrEvent is wrapped if a hook's input is not an event.
 var ErrEvent = errors.New("not an event of an agent")
 
-// ReadEvent reads the one event that a hook of an agent is given. Capture needs a transcript or the name of an event; it refuses a transcript_path that is
-// no absolute path, and one or a cwd that comes twice with two values.
+// ReadEvent reads the one event on a hook's standard input. An event needs a transcript or the name of an event. ReadEvent
+// refuses a transcript_path that is not an absolute path, and a transcript_path or cwd that comes twice with two values.
 func ReadEvent(agent Agent, in io.Reader) (*Event, error) {
 	o, err := readMembers(in)
 	if err != nil {
@@ -80,15 +81,16 @@ func ReadEvent(agent Agent, in io.Reader) (*Event, error) {
 	return e, nil
 }
 
-// A Call is a tool call that an agent asks a hook about before it makes it, at PreToolUse.
+// A Call is a tool call about which an agent asks a hook at PreToolUse, before it makes the call.
 type Call struct {
 	Agent Agent
 	Tool  string
 	Input json.RawMessage // any JSON value; nil if the event has no tool_input
 }
 
-// ReadCall reads the event that a guard is given. It needs hook_event_name, tool_name and tool_input, and looks at no other member. Each of the three
-// has to come once and in its own letter case: of two spellings, programs differ in which one they take, and the guard would judge another call than the agent makes.
+// ReadCall reads the event on a guard's standard input. It needs hook_event_name, tool_name and tool_input, and reads no other
+// member. Each of the three has to come once and in its own letter case: programs differ in which of two spellings they use, so
+// the guard could judge another call than the one that the agent makes.
 func ReadCall(agent Agent, in io.Reader) (*Call, error) {
 	o, err := readMembers(in)
 	if err != nil {
@@ -116,7 +118,7 @@ func ReadCall(agent Agent, in io.Reader) (*Call, error) {
 	return c, nil
 }
 
-// readMembers reads the object that an event is.
+// readMembers reads the members of an event's JSON object.
 func readMembers(in io.Reader) (object, error) {
 	data, err := io.ReadAll(io.LimitReader(in, MaxEvent+1))
 	if err != nil {
@@ -136,7 +138,7 @@ func readMembers(in io.Reader) (object, error) {
 	return o, nil
 }
 
-// one returns a member's value, nil if there is none. One that comes twice has to have the same value.
+// one returns a member's value, or nil if there is none. A member that comes twice must have the same value both times.
 func (o object) one(name string) (value json.RawMessage, err error) {
 	for _, m := range o {
 		if m.name != name {
@@ -150,7 +152,8 @@ func (o object) one(name string) (value json.RawMessage, err error) {
 	return value, nil
 }
 
-// only returns a member's value, nil if there is none. It refuses one that comes twice, or whose name comes in another letter case.
+// only returns a member's value, or nil if there is none. It refuses a member that comes twice, or whose name comes in another
+// letter case.
 func (o object) only(name string) (value json.RawMessage, err error) {
 	for _, m := range o {
 		switch {
@@ -166,7 +169,8 @@ func (o object) only(name string) (value json.RawMessage, err error) {
 	return value, nil
 }
 
-// text returns the words of a member: of a text, of a number, or of a list of texts and of blocks with a text, one after the other.
+// text returns the words of a member: a text, a number, or the joined texts of a list, whose items are texts or blocks with a
+// text.
 func (o object) text(name string) string {
 	value, err := o.one(name)
 	if err != nil {

@@ -21,11 +21,11 @@ import (
 type Prepared struct {
 	Text    string          `json:"text"`    // for the agent, with the marks around it
 	Context json.RawMessage `json:"context"` // for the kernel, which records it
-	Keys    KeyFile         `json:"keys"`    // by which it was signed
+	Keys    KeyFile         `json:"keys"`    // the keyring that signed it
 }
 
-// ReadyKey names the texts that are prepared for sessions in a folder, by a policy. All folders of one clone of a repository, and its worktrees, have one key.
-// The key of the folder "" is that of the rules which hold in every folder.
+// ReadyKey returns the key under which texts are prepared for sessions in a folder under a policy. All folders of one clone of
+// a repository, and of its worktrees, have the same key. The key of the folder "" is for the rules that hold in every folder.
 func ReadyKey(policy, folder string) string {
 	if folder == "" {
 		return policy + "\x00anywhere"
@@ -39,20 +39,20 @@ func ReadyKey(policy, folder string) string {
 	return policy + "\x00folder\x00" + at
 }
 
-// ReadyIn is the place of the texts that are prepared for the hooks of a spool.
+// ReadyIn says where texts are prepared for the hooks of a spool.
 type ReadyIn struct {
-	Folder   string   `json:"folder"`   // as internal/ready has it
-	Policies []string `json:"policies"` // by which hooks ask for contexts; "" is the kernel's default
+	Folder   string   `json:"folder"`   // a folder of package internal/ready
+	Policies []string `json:"policies"` // for which contexts are prepared; "" is the kernel's default
 }
 
-// A KeyFile is a keyring's file as it was when a text was signed. The zero value is no file.
+// A KeyFile describes a keyring's file as it was when a text was signed. The zero value means no file.
 type KeyFile struct {
 	Path    string    `json:"path,omitempty"`
 	Size    int64     `json:"size,omitempty"`
 	ModTime time.Time `json:"mod_time,omitzero"`
 }
 
-// KeyFileAt describes the file at a path now, "" for no file. A file that is not there has no time.
+// KeyFileAt describes the file at a path now; the path "" means no file. A file that does not exist has no time.
 func KeyFileAt(path string) KeyFile {
 	k := KeyFile{Path: path}
 	if path == "" {
@@ -64,7 +64,8 @@ func KeyFileAt(path string) KeyFile {
 	return k
 }
 
-// Same reports whether the key file is unchanged. If it changed, a prepared text may have the signature of a key that was retired since.
+// Same reports whether the key file is unchanged. If it has changed, a prepared text may carry the signature of a key that has
+// since been retired.
 func (k KeyFile) Same() bool {
 	if k.Path == "" {
 		return true
@@ -75,7 +76,7 @@ func (k KeyFile) Same() bool {
 
 func (s *Spool) readyIn() string { return s.folder + ".ready.json" }
 
-// ReadyIn returns the place of the prepared texts, the zero value if none is recorded.
+// ReadyIn returns where texts are prepared, or the zero value if that is not recorded.
 func (s *Spool) ReadyIn() (in ReadyIn, err error) {
 	data, err := os.ReadFile(s.readyIn())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -90,7 +91,7 @@ func (s *Spool) ReadyIn() (in ReadyIn, err error) {
 	return in, nil
 }
 
-// SetReadyIn records the place of the prepared texts.
+// SetReadyIn records where texts are prepared.
 func (s *Spool) SetReadyIn(in ReadyIn) error {
 	data, err := json.Marshal(in)
 	if err == nil {
@@ -102,21 +103,22 @@ func (s *Spool) SetReadyIn(in ReadyIn) error {
 	return nil
 }
 
-// A Given is the mark of a hook that gave an agent a prepared text. The context is on record once the mark is taken in.
+// A Given is the mark of a hook that passed a prepared text to an agent. The kernel records the context when it processes the
+// mark.
 type Given struct {
 	Agent   Agent     `json:"agent"`
 	Session string    `json:"session"`
 	Event   string    `json:"event"`
 	At      time.Time `json:"at"`
-	File    string    `json:"file"`             // has the text; an erasure may have removed it
-	Failed  string    `json:"failed,omitempty"` // why the agent does not have it, or not all of it
+	File    string    `json:"file"`             // holds the text; an erasure may have removed it
+	Failed  string    `json:"failed,omitempty"` // why the agent has no text, or only a part of it
 
 	path string
 }
 
 const givenSuffix = ".given"
 
-// Give leaves a mark, or replaces the one that this Given left before.
+// Give writes the mark, or overwrites it if this Given was written before.
 func (s *Spool) Give(g *Given) error {
 	data, err := json.Marshal(g)
 	if err != nil {
@@ -132,7 +134,7 @@ func (s *Spool) Give(g *Given) error {
 	return nil
 }
 
-// Givens returns the marks of texts that were given.
+// Givens returns the marks of the texts that hooks passed to agents.
 func (s *Spool) Givens() (list []*Given, err error) {
 	entries, err := os.ReadDir(s.folder)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -151,7 +153,7 @@ func (s *Spool) Givens() (list []*Given, err error) {
 			failed = json.Unmarshal(data, g)
 		}
 		switch {
-		case errors.Is(failed, fs.ErrNotExist): // taken in meanwhile
+		case errors.Is(failed, fs.ErrNotExist): // processed meanwhile
 		case failed != nil:
 			err = errors.Join(err, fmt.Errorf("capture: %s: %w", g.path, failed))
 		default:

@@ -11,7 +11,7 @@ import (
 	"github.com/graphkernel/graphkernel/internal/bom"
 )
 
-// ErrSettings is wrapped if an agent's settings do not have the form that hooks can be merged into.
+// ErrSettings is wrapped if an agent's settings have a form into which hooks cannot be merged.
 var ErrSettings = errors.New("not settings that hooks can be added to")
 
 // HookTimeout is how long an agent waits for a hook, in seconds. A hook that captures takes milliseconds.
@@ -20,17 +20,17 @@ const HookTimeout = 10
 // A Hook is a command that an agent runs at an event.
 type Hook struct {
 	Event, Command string
-	Blocks         bool // a failure of the hook itself keeps the agent from going on, if the agent knows such hooks
+	Blocks         bool // a failure of the hook itself stops the agent, if the agent supports such hooks
 }
 
-// WithHooks returns an agent's settings with hooks, in place of those that this program added before. Everything else in the
-// settings stays, in its order. Without settings it makes some.
+// WithHooks returns an agent's settings with the given hooks in place of the hooks that this program added before. Everything
+// else in the settings stays, in its order. If settings is empty, WithHooks makes new settings.
 func WithHooks(agent Agent, settings []byte, hooks []Hook) ([]byte, error) {
 	type command struct {
 		Type      string `json:"type"`
 		Command   string `json:"command"`
 		Timeout   int    `json:"timeout"`
-		OnFailure string `json:"onFailure,omitempty"` // of Claude Code 2.1.295 and newer
+		OnFailure string `json:"onFailure,omitempty"` // supported by Claude Code 2.1.295 and newer
 	}
 	d := dialects[agent]
 	hooks = slices.Clone(hooks)
@@ -58,7 +58,7 @@ func WithoutHooks(settings []byte) ([]byte, error) {
 	return changeHooks(settings, nil, func(_ string, groups []json.RawMessage) []json.RawMessage { return withoutOurs(groups) })
 }
 
-// Installed returns the hooks in an agent's settings that this program added, and for each the words of its command line.
+// Installed returns the hooks in an agent's settings that this program added, and the words of each hook's command line.
 func Installed(agent Agent, settings []byte) (hooks []Hook, words [][]string, err error) {
 	_, err = changeHooks(settings, nil, func(event string, groups []json.RawMessage) []json.RawMessage {
 		for _, g := range groups {
@@ -72,7 +72,7 @@ func Installed(agent Agent, settings []byte) (hooks []Hook, words [][]string, er
 	return hooks, words, err
 }
 
-// changeHooks lets a function change the groups of each event. What it returns has no byte order mark.
+// changeHooks calls a function to change the groups of each event. The result has no byte order mark.
 func changeHooks(settings []byte, added []Hook, change func(event string, groups []json.RawMessage) []json.RawMessage) ([]byte, error) {
 	settings = bom.Trim(settings)
 	if len(bytes.TrimSpace(settings)) == 0 {
@@ -127,7 +127,8 @@ func withoutOurs(groups []json.RawMessage) []json.RawMessage {
 	return slices.DeleteFunc(groups, func(g json.RawMessage) bool { _, _, ok := ours(g); return ok })
 }
 
-// ours returns the command of a group of hooks that this program added, and whether it blocks: such a group has one hook, which runs this program.
+// ours returns the command of a group of hooks that this program added, and whether it blocks. Such a group has one hook, which
+// runs this program.
 func ours(group json.RawMessage) (command string, blocks, ok bool) {
 	var g struct {
 		Hooks []struct {
@@ -147,7 +148,7 @@ func ours(group json.RawMessage) (command string, blocks, ok bool) {
 	return h.Command, h.OnFailure == "block", program == "graphkernel-hook" || program == "graphkernel" && line[1] == "hook"
 }
 
-// CommandLine quotes words for a POSIX shell. What needs no quotes has none.
+// CommandLine quotes words for a POSIX shell. It quotes only the words that need quotes.
 func CommandLine(words ...string) string {
 	quoted := make([]string, len(words))
 	for i, word := range words {
@@ -198,7 +199,7 @@ type member struct {
 	value json.RawMessage
 }
 
-// readObject reads an object. A name that comes twice is refused, since programs differ in which one they take.
+// readObject reads an object. It refuses a name that comes twice, since programs differ in which one they use.
 func readObject(data []byte) (object, error) {
 	o, err := membersOf(data)
 	if err != nil {
@@ -218,7 +219,7 @@ func readObject(data []byte) (object, error) {
 func membersOf(data []byte) (o object, err error) {
 	if !json.Valid(data) {
 		var v any
-		return nil, json.Unmarshal(data, &v) // which says where it is wrong
+		return nil, json.Unmarshal(data, &v) // the error says where the JSON is invalid
 	}
 	d := json.NewDecoder(bytes.NewReader(data))
 	if begin, err := d.Token(); err != nil || begin != json.Delim('{') {
@@ -229,7 +230,7 @@ func membersOf(data []byte) (o object, err error) {
 		if err != nil {
 			return nil, err
 		}
-		m := member{name: name.(string)} // valid JSON has nothing else here
+		m := member{name: name.(string)} // valid JSON has only strings here
 		if err := d.Decode(&m.value); err != nil {
 			return nil, err
 		}
@@ -268,7 +269,7 @@ func (o object) bytes() []byte {
 		if i > 0 {
 			out.WriteByte(',')
 		}
-		name, _ := json.Marshal(m.name) // a string can be marshalled
+		name, _ := json.Marshal(m.name) // marshalling a string cannot fail
 		out.Write(name)
 		out.WriteByte(':')
 		out.Write(m.value)

@@ -10,11 +10,11 @@ import (
 	"github.com/graphkernel/graphkernel/internal/bom"
 )
 
-// A hookSwitch is a member of an agent's settings by which a person keeps the agent from calling any hook.
+// A hookSwitch is a member of an agent's settings that keeps the agent from calling any hook.
 type hookSwitch struct {
 	path    []string
-	off     bool // the value that does
-	managed bool // only a file of an administrator has it
+	off     bool // the value that turns hooks off
+	managed bool // it works only in a file of an administrator
 }
 
 func (s *hookSwitch) String() string {
@@ -25,7 +25,8 @@ func (s *hookSwitch) String() string {
 	return fmt.Sprintf("%s: %v", text[:len(text)-1], s.off)
 }
 
-// SwitchFiles returns files that may have the switch, apart from the settings at a path: those by which an administrator manages the agent, and Codex's config.toml.
+// SwitchFiles returns files, apart from the settings file, in which hooks may be turned off: the files by which an
+// administrator manages the agent, and Codex's config.toml. settings is the path of the settings file.
 //
 // Sources: Claude Code, settings; Codex CLI, hooks.
 func (a Agent) SwitchFiles(settings string) []string {
@@ -41,7 +42,8 @@ func (a Agent) SwitchFiles(settings string) []string {
 	return nil
 }
 
-// HooksOff returns what in an agent's settings keeps it from calling hooks, such as "disableAllHooks: true"; "" if nothing does. managed says that an administrator wrote them.
+// HooksOff returns the switch in an agent's settings that keeps it from calling hooks, such as "disableAllHooks: true", or ""
+// if there is none. managed says that an administrator wrote the settings.
 func HooksOff(agent Agent, settings []byte, managed bool) string {
 	settings = bom.Trim(settings)
 	if agent == Codex {
@@ -68,10 +70,11 @@ func HooksOff(agent Agent, settings []byte, managed bool) string {
 	return ""
 }
 
-// codexSwitch is a line of TOML by which hooks are off: in the table features, or with its name before the key.
+// codexSwitch matches a line of TOML that turns hooks off: a key of the table features, or a key with the prefix features.
 var codexSwitch = regexp.MustCompile(`^(features\.)?"?(hooks|codex_hooks)"?\s*=\s*false\s*(#.*)?$`)
 
-// codexOff looks for features.hooks in a file of TOML. It reads tables and keys by lines, which finds the forms that Codex itself writes.
+// codexOff looks for features.hooks = false in a TOML file. It reads tables and keys line by line, which finds the forms that
+// Codex itself writes.
 func codexOff(settings []byte) string {
 	table := ""
 	for line := range strings.Lines(string(settings)) {

@@ -16,22 +16,23 @@ import (
 	"github.com/graphkernel/graphkernel/internal/secretfile"
 )
 
-// placesFile has no suffix, so it is no mark.
+// placesFile has no suffix, so it is not read as a mark.
 const placesFile = "places"
 
-// Bounds of the places that a spool keeps.
+// Bounds of a spool's file of places.
 const (
 	maxPlaces     = 10_000
 	maxPlaceBytes = 16 << 20
 )
 
-// How long the search for the root commit of one repository takes at most: when a folder is learned, and when an agent waits for an answer.
+// The search for the root commit of one repository takes at most learnRoot when a folder is learned, and at most askRoot when
+// an agent waits for an answer.
 const (
 	learnRoot = 5 * time.Second
 	askRoot   = time.Second
 )
 
-// Places returns the place that each learned folder was. So a worktree that was removed since still belongs to its project.
+// Places returns the recorded place of each learned folder. So a worktree that has been removed still belongs to its project.
 func (s *Spool) Places() (map[string]project.Place, error) {
 	data, err := secretfile.Load(filepath.Join(s.folder, placesFile), maxPlaceBytes)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -50,8 +51,9 @@ func parsePlaces(data []byte, folder string) (places map[string]project.Place, e
 	return places, nil
 }
 
-// Learn records the places of folders that exist, unless they are recorded as they are. It looks for the root commit of a repository with an origin once, so that one in which this takes too
-// long costs no more later. Beyond 10 000 folders it notes no more.
+// Learn records the places of folders that exist, unless they are already recorded unchanged. It looks for the root commit of a
+// repository with an origin only once, so a repository in which the search takes too long costs nothing later. Beyond 10 000
+// folders it records no more.
 func (s *Spool) Learn(ctx context.Context, folders ...string) error {
 	known, err := s.Places()
 	if err != nil {
@@ -61,14 +63,14 @@ func (s *Spool) Learn(ctx context.Context, folders ...string) error {
 	for _, folder := range slices.Compact(slices.Sorted(slices.Values(folders))) {
 		p, err := project.At(folder)
 		if err != nil || !p.Known() {
-			continue // such as a folder that only others may read
+			continue // such as a folder that this user may not read
 		}
 		was, ok := known[folder]
 		if p.Root = was.Root; ok && p == was {
 			continue
 		}
 		if p.Root = ""; p.Origin != "" {
-			_ = findRoot(ctx, &p, learnRoot) // without it, clones are not joined
+			_ = findRoot(ctx, &p, learnRoot) // without a root commit, clones are not joined
 		}
 		learned[folder] = p
 	}
@@ -99,15 +101,15 @@ func findRoot(ctx context.Context, p *project.Place, most time.Duration) error {
 	return p.FindRoot(ctx)
 }
 
-// A Project compares folders with one folder.
+// A Project decides which folders belong to the project of one folder.
 type Project struct {
 	folder string
 	here   project.Place
 	places map[string]project.Place
-	rooted bool // the root commit of here was looked for
+	rooted bool // the search for the root commit of here was made
 }
 
-// Project returns the project of a folder. Folders that are gone count as the spool recorded them.
+// Project returns the project of a folder. A folder that no longer exists has the place that the spool recorded.
 func (s *Spool) Project(folder string) (*Project, error) {
 	places, err := s.Places()
 	if err != nil {
@@ -120,7 +122,7 @@ func (s *Spool) Project(folder string) (*Project, error) {
 	return p, nil
 }
 
-// Has reports whether a folder, as a transcript spells it, is of the project.
+// Has reports whether a folder, as a transcript spells it, belongs to the project.
 func (p *Project) Has(ctx context.Context, folder string) bool {
 	if project.SameSpelling(folder, p.folder) {
 		return true
@@ -141,8 +143,8 @@ func (p *Project) Has(ctx context.Context, folder string) bool {
 	return p.here.SameRepository(&there)
 }
 
-// root sets the root commit of a folder's place, from the spool or from the repository. If it is not found in time, the place has none; two repositories without a root commit
-// are two projects.
+// root sets the root commit of a folder's place, from the spool or from the repository. If the search does not end in time, the
+// place has no root commit; two repositories without a root commit are two projects.
 func (p *Project) root(ctx context.Context, folder string, at *project.Place) {
 	if kept := p.places[folder]; at.Root == "" && kept.Common == at.Common && kept.Origin == at.Origin {
 		at.Root = kept.Root
@@ -152,7 +154,8 @@ func (p *Project) root(ctx context.Context, folder string, at *project.Place) {
 	}
 }
 
-// Spellings returns the spellings of the project's own folder, and of the others that the spool knows and whose digest is one of those given.
+// Spellings returns the spellings of the project's own folder, and of every other folder that the spool knows and whose SHA-256
+// in hex is in digests.
 func (p *Project) Spellings(ctx context.Context, digests map[string]bool) []string {
 	list := []string{p.folder}
 	if p.here.Folder != "" {

@@ -14,13 +14,13 @@ import (
 
 const settingsFile = "settings.json"
 
-// Settings say what hooks leave out. They are a file in the spool, so that a hook needs to read nothing else.
+// Settings say which sessions hooks do not capture. They are a file in the spool, so a hook needs to read nothing else.
 type Settings struct {
 	Paused   bool     `json:"paused,omitempty"`
-	LeaveOut []string `json:"leave_out,omitempty"` // absolute paths of folders; sessions in them and below are not captured
+	LeaveOut []string `json:"leave_out,omitempty"` // absolute paths of folders; sessions in and below them are not captured
 }
 
-// Settings reads the spool's settings. Without any, everything is captured.
+// Settings reads the spool's settings. Without a settings file, everything is captured.
 func (s *Spool) Settings() (set Settings, err error) {
 	data, err := os.ReadFile(filepath.Join(s.folder, settingsFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -50,7 +50,8 @@ func (s *Spool) Set(set Settings) error {
 // Captures reports whether sessions in a folder are captured.
 func (set *Settings) Captures(folder string) bool { return !set.Paused && set.LeftOut(folder) == "" }
 
-// LeftOut returns the folder of the list in which a folder is, or below which, and "" if there is none. Links and letter case make no difference where the folders exist.
+// LeftOut returns the folder in LeaveOut that contains folder, or that is folder itself, and "" if there is none. Links and
+// letter case make no difference where the folders exist.
 func (set *Settings) LeftOut(folder string) string {
 	if folder == "" {
 		return ""

@@ -19,10 +19,11 @@ const smallTalk = `
 		ciao grazie olá obrigado obrigada sim não
 		привет спасибо да нет хорошо 你好 谢谢 好 是 はい ありがとう こんにちは`
 
-// maxSmallTalk is the most words of a prompt that may be small talk.
+// maxSmallTalk is the largest number of words of a prompt that can be small talk.
 const maxSmallTalk = 6
 
-// IsSmallTalk reports whether a prompt asks for nothing that a history could answer: it is empty, or at most six words of greetings, thanks and assent.
+// IsSmallTalk reports whether a prompt asks nothing that a history could answer: it is empty, or consists of at most six words
+// of greetings, thanks and assent.
 func IsSmallTalk(prompt string) bool {
 	words := strings.FieldsFunc(strings.ToLower(prompt), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsNumber(r) && r != '\''

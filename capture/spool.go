@@ -20,13 +20,13 @@ import (
 	"github.com/graphkernel/graphkernel/internal/secretfile"
 )
 
-// A Mark is what a hook leaves in the spool: that a transcript has more than was read of it.
+// A Mark is left by a hook in the spool; it says that a transcript has more than was read of it.
 type Mark struct {
 	Agent      Agent     `json:"agent"`
 	Session    string    `json:"session"`
 	Transcript string    `json:"transcript"`
 	Folder     string    `json:"cwd"`
-	Event      string    `json:"event"` // one that left this mark
+	Event      string    `json:"event"` // the event that left this mark
 	At         time.Time `json:"at"`
 
 	// Said is the last message of the agent. The transcript may be written later than the hook is called, so a mark with
@@ -37,34 +37,34 @@ type Mark struct {
 // Bounds of a spool.
 const (
 	MaxMarks = 10_000   // files
-	MaxSaid  = 64 << 10 // bytes of a message; what is longer is cut
+	MaxSaid  = 64 << 10 // bytes of a message; a longer message is cut
 )
 
-// ErrFull is wrapped if a spool has no room. Nothing is lost as long as the agent keeps its transcript.
+// ErrFull is wrapped if a spool has no room. Nothing is lost while the agent keeps its transcript.
 var ErrFull = errors.New("the spool is full")
 
-// A Spool is a folder in which hooks leave marks, for a kernel to take in. Any number of processes may use it at once. Its
-// files are for its owner alone.
+// A Spool is a folder in which hooks leave marks for a kernel. Any number of processes may use it at once. Only the owner may
+// read its files.
 //
-// A mark has the name of its transcript and of its kind, so a hundred calls of tools leave one file. Whoever takes marks
-// in first renames them to names of its own, and removes them when the transcript has been read: what a hook adds
-// meanwhile is a new file, and what a process leaves behind that was killed is taken in by the next one, once more.
+// A mark's file is named after its transcript and its kind, so a hundred tool calls leave one file. A process that takes marks
+// first renames them to names of its own, and removes them when the transcript has been read. So a mark that a hook adds
+// meanwhile is a new file, and the next process takes the marks of a process that was killed once more.
 type Spool struct{ folder string }
 
-// At returns the spool in a folder, which is made with the first mark.
+// At returns the spool in a folder. The folder is created with the first mark.
 func At(folder string) *Spool { return &Spool{folder} }
 
 // Folder returns where the spool is.
 func (s *Spool) Folder() string { return s.folder }
 
 const (
-	markSuffix  = ".json"   // to be taken in
-	takenSuffix = ".taking" // being taken in
+	markSuffix  = ".json"   // not taken yet
+	takenSuffix = ".taking" // taken by a process
 )
 
-const kindMore = "more" // the kind of a mark that says nothing but that a transcript has more
+const kindMore = "more" // the kind of a mark that only says that a transcript has more
 
-// name is the same for all marks that say the same.
+// name returns a file name that is the same for all marks that say the same.
 func (m *Mark) name() string {
 	kind := kindMore
 	switch m.Event {
@@ -90,7 +90,7 @@ func (s *Spool) Add(m Mark) error {
 	return nil
 }
 
-// cut returns the beginning of a text, as many bytes as most or a few less, so that it ends where a character does.
+// cut returns the beginning of a text: up to most bytes, cut between characters.
 func cut(text string, most int) string {
 	if len(text) <= most {
 		return text
@@ -108,7 +108,7 @@ func (s *Spool) add(name string, data []byte) error {
 	path := filepath.Join(s.folder, name)
 	_, err := os.Lstat(path)
 	if err == nil && strings.HasSuffix(name, kindMore+markSuffix) {
-		return nil // it says so already
+		return nil // the existing mark says the same
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		entries, err := os.ReadDir(s.folder)
@@ -122,22 +122,22 @@ func (s *Spool) add(name string, data []byte) error {
 	return secretfile.Save(path, data, false)
 }
 
-// A Session is what the marks of one transcript say together.
+// A Session combines the marks of one transcript.
 type Session struct {
 	Agent      Agent
-	Name       string // the agent's id of it
+	Name       string // the agent's id of the session
 	Transcript string
 	Folder     string
-	Since      time.Time // of the first mark
+	Since      time.Time // the time of the first mark
 	Last       string    // the event of the last mark
 	Ended      bool
-	Said       []string // messages that the transcript has to show
+	Said       []string // messages that must appear in the transcript
 
 	files []string
 }
 
-// Pending returns the sessions that have marks, the oldest first. A file that is no mark is left where it is, and reported in
-// the error beside the sessions.
+// Pending returns the sessions that have marks, the oldest first. It leaves a file that is not a mark where it is and reports
+// it in the error, which is returned together with the sessions.
 func (s *Spool) Pending() ([]*Session, error) {
 	entries, err := os.ReadDir(s.folder)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -156,7 +156,7 @@ func (s *Spool) Pending() ([]*Session, error) {
 		path := filepath.Join(s.folder, e.Name())
 		m, err := readMark(path)
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // taken in meanwhile
+			continue // taken meanwhile
 		}
 		if err != nil {
 			broken = append(broken, err)
@@ -201,11 +201,12 @@ func sessionOf(marks []Mark, files []string) *Session {
 	return s
 }
 
-// Patience is how long a mark waits for what it promises, and how long a half-written file is left alone.
+// Patience is how long a mark waits for the message that it announces, and how long a half-written file stays.
 const Patience = 24 * time.Hour
 
-// Take calls fn with each session that has marks, the oldest first. If fn says that the session is read, its marks are removed,
-// except those that were left since Take began; otherwise they stay. An error of fn does not keep the other sessions waiting.
+// Take calls fn with each session that has marks, the oldest first. If fn reports the session as read, Take removes its marks,
+// except those left after Take began; otherwise the marks stay. An error of fn does not stop Take from handling the other
+// sessions.
 func (s *Spool) Take(ctx context.Context, now time.Time, fn func(*Session) (read bool, err error)) error {
 	if err := s.claim(now); err != nil {
 		return err
@@ -225,7 +226,7 @@ func (s *Spool) Take(ctx context.Context, now time.Time, fn func(*Session) (read
 		}
 		for _, path := range session.files {
 			if !strings.HasSuffix(path, takenSuffix) {
-				continue // left since
+				continue // left after Take began
 			}
 			if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				errs = append(errs, fmt.Errorf("capture: %w", err))
@@ -235,7 +236,7 @@ func (s *Spool) Take(ctx context.Context, now time.Time, fn func(*Session) (read
 	return errors.Join(errs...)
 }
 
-// claim renames the marks that are there, and removes what killed hooks left half-written.
+// claim renames the existing marks, and removes old files that killed hooks left half-written.
 func (s *Spool) claim(now time.Time) error {
 	entries, err := os.ReadDir(s.folder)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -252,13 +253,13 @@ func (s *Spool) claim(now time.Time) error {
 		case e.Name() == settingsFile || e.Name() == placesFile || strings.HasSuffix(e.Name(), givenSuffix):
 		case isMark:
 			err = os.Rename(path, filepath.Join(s.folder, name+"."+rand.Text()+takenSuffix))
-		case strings.HasSuffix(name, takenSuffix): // of another process, or of one that was killed
+		case strings.HasSuffix(name, takenSuffix): // of another process, perhaps a killed one
 		default:
 			if info, failed := e.Info(); failed == nil && now.Sub(info.ModTime()) > Patience {
 				err = os.Remove(path)
 			}
 		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) { // another process has it
+		if err != nil && !errors.Is(err, fs.ErrNotExist) { // another process has renamed or removed it
 			return fmt.Errorf("capture: %w", err)
 		}
 	}

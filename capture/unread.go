@@ -14,21 +14,22 @@ import (
 	"github.com/graphkernel/graphkernel/internal/secretfile"
 )
 
-// The hooks that read events.
+// The kinds of hooks that read events.
 const (
 	HookCapture = "capture"
 	HookGuard   = "guard"
 	HookContext = "context"
 )
 
-// Unread says that the hooks of an agent could not do their work since they did it last: they could not read the events that they were called with, or give a context in time.
+// Unread counts the failures of an agent's hooks of one kind since their last success: events that they could not read, or
+// contexts that they could not pass on in time.
 type Unread struct {
 	Agent Agent     `json:"agent"`
 	Hook  string    `json:"hook"` // HookCapture, HookGuard or HookContext
 	Count int       `json:"count"`
 	Since time.Time `json:"since"`
 	Last  time.Time `json:"last"`
-	Error string    `json:"error"` // of the last one
+	Error string    `json:"error"` // of the last failure
 }
 
 // Bounds of the record of unread events.
@@ -42,7 +43,8 @@ func (s *Spool) unread(agent Agent, hook string) string {
 	return s.folder + ".unread-" + string(agent) + "-" + hook + ".jsonl"
 }
 
-// DidRead records whether a hook could do its work; err is that of ReadEvent or ReadCall, or why no context could be given. One that could ends what Unread reports of the hooks of its kind.
+// DidRead records whether a hook could do its work. err is nil, or the error of ReadEvent or ReadCall, or the reason why there
+// was no context. A success clears the failures that Unread reports for hooks of the same kind.
 func (s *Spool) DidRead(agent Agent, hook string, err error, now time.Time) error {
 	path := s.unread(agent, hook)
 	if err == nil {
@@ -57,7 +59,7 @@ func (s *Spool) DidRead(agent Agent, hook string, err error, now time.Time) erro
 	return nil
 }
 
-// addUnread appends a line, so that hooks that run at once lose none.
+// addUnread appends a line, so hooks that run at the same time lose no event.
 func addUnread(path string, u Unread) error {
 	if before, err := readUnread(path); err != nil {
 		return err
@@ -83,7 +85,7 @@ func addUnread(path string, u Unread) error {
 	return errors.Join(err, f.Close())
 }
 
-// Unread returns for each agent and kind of hook the events that could not be read since one was.
+// Unread returns the failures of each agent and kind of hook since the last success.
 func (s *Spool) Unread() (list []Unread, err error) {
 	for _, agent := range Agents {
 		for _, hook := range []string{HookCapture, HookGuard, HookContext} {
@@ -104,7 +106,7 @@ type unreadFile struct {
 	full bool
 }
 
-// readUnread returns nil if there is no file. A line that was cut off counts as one event.
+// readUnread returns the sum of a file's lines, or nil if there is no file. A line that was cut off counts as one event.
 func readUnread(path string) (*unreadFile, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {

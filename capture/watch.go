@@ -12,9 +12,9 @@ import (
 	"github.com/graphkernel/graphkernel/internal/walk"
 )
 
-// A Watcher finds the transcripts in folders that changed since it looked last. It knows nothing of what is in them. It looks at
-// names, sizes and times alone, which works on every platform and file system, and is cheap for the thousands of
-// files that an agent keeps. Only one goroutine may use it.
+// A Watcher finds the transcripts in folders that have changed since it last looked. It does not read their contents: it only
+// looks at names, sizes and times, which works on every platform and file system, and is cheap for the thousands of files that
+// an agent keeps. Only one goroutine may use it.
 type Watcher struct {
 	roots []string
 	seen  map[string]stamp
@@ -25,14 +25,15 @@ type stamp struct {
 	size, modified int64
 }
 
-// NewWatcher returns a watcher of folders and files. To it, everything that is there already has changed.
+// NewWatcher returns a watcher of folders and files. Its first look reports every transcript that already exists.
 func NewWatcher(roots ...string) *Watcher {
 	return &Watcher{roots: roots, seen: map[string]stamp{}}
 }
 
-// Look returns the transcripts, see [IsTranscript], that are new or were written to since the last look, by ascending path.
-// A file that a session of Claude Code owns, such as that of a sub-agent, stands for the session. What goes away while Look looks is left
-// out. A folder that cannot be read is reported beside the others.
+// Look returns the transcripts (see [IsTranscript]) that are new or were written to since the last look, in ascending order of
+// their paths. For a file that belongs to a session of Claude Code, such as the file of a sub-agent, it returns the session's
+// transcript. It leaves out files that disappear meanwhile. The error reports the folders that could not be read; the
+// transcripts of other folders are returned nevertheless.
 func (w *Watcher) Look() ([]string, error) {
 	var changed []string
 	var errs []error
@@ -48,7 +49,7 @@ func (w *Watcher) Look() ([]string, error) {
 			if !IsTranscript(path) {
 				return nil
 			}
-			info, err := os.Stat(path) // behind links
+			info, err := os.Stat(path) // follows links
 			if err != nil || !info.Mode().IsRegular() {
 				return nil
 			}
@@ -67,11 +68,12 @@ func (w *Watcher) Look() ([]string, error) {
 	return slices.Compact(changed), errors.Join(errs...)
 }
 
-// packedExt ends the name of a session that Codex CLI packed.
+// packedExt is the suffix of a session that Codex CLI has compressed.
 const packedExt = ".zst"
 
-// IsTranscript reports whether a file may be a transcript, by its name: it ends in .jsonl or .json, or in .zst behind one of them if the agent
-// packed it and no longer has it as it was. What a tool wrote, which Claude Code saves in SESSION/tool-results, is none, whatever its name.
+// IsTranscript reports whether a file may be a transcript, by its name: it ends in .jsonl or .json, or in .jsonl.zst or
+// .json.zst if the uncompressed file is gone. A tool's output, which Claude Code saves in SESSION/tool-results, is not a
+// transcript, whatever its name.
 func IsTranscript(path string) bool {
 	if filepath.Base(filepath.Dir(path)) == "tool-results" {
 		return false
@@ -86,7 +88,7 @@ func IsTranscript(path string) bool {
 	return ext == ".jsonl" || ext == ".json"
 }
 
-// Forget has the next look take a transcript as changed.
+// Forget makes the next look report a transcript as changed.
 func (w *Watcher) Forget(transcript string) {
 	for path := range w.seen {
 		if sessionFile(path) == transcript {
@@ -95,7 +97,8 @@ func (w *Watcher) Forget(transcript string) {
 	}
 }
 
-// sessionFile returns the transcript that a file belongs to: SESSION.jsonl, if it is there, for any file below SESSION/subagents, else the file itself.
+// sessionFile returns the transcript to which a file belongs: for a file below SESSION/subagents the file SESSION.jsonl if it
+// exists, else the file itself.
 func sessionFile(path string) string {
 	for at := filepath.Dir(path); at != filepath.Dir(at); at = filepath.Dir(at) {
 		if filepath.Base(at) != "subagents" {

@@ -10,12 +10,12 @@ import (
 	"github.com/graphkernel/graphkernel/slice/beliefs"
 )
 
-// A BeliefProof is evidence of a belief as it was handed out. It agrees with itself. It is no evidence yet: who signed it, only
-// verification tells.
+// A BeliefProof is evidence of a belief as the service returned it. It is consistent in itself, but its signature has
+// not been verified.
 type BeliefProof struct {
 	Bytes  []byte          // to be passed on and verified exactly as they are
 	SHA256 dag.Digest      // of Bytes
-	Claim  *beliefs.Bundle // what Bytes say
+	Claim  *beliefs.Bundle // the parsed Bytes
 }
 
 // Prove asks the service for signed evidence of a belief. Asking the same question as of the same number returns the same bytes. If
@@ -28,8 +28,8 @@ func (c Beliefs) Prove(ctx context.Context, r api.BeliefProofRequest) (BeliefPro
 	return handed(ctx, c.conn, q, func(data []byte, digest, id string) (BeliefProof, error) { return beliefProof(&r, data, digest, id) })
 }
 
-// beliefProof checks data against the request, the announced digest and the ID; the signature needs a key and is not checked. The
-// aliases in the answer name what the statement is believed under.
+// beliefProof checks data against the request, the announced digest and the ID; the signature needs a key and is not
+// checked. The names are not compared, because the statement may be believed under aliases.
 func beliefProof(r *api.BeliefProofRequest, data []byte, digest, id string) (BeliefProof, error) {
 	b := BeliefProof{Bytes: data, SHA256: sha256.Sum256(data)}
 	if digest != b.SHA256.String() {
@@ -51,7 +51,7 @@ func beliefProof(r *api.BeliefProofRequest, data []byte, digest, id string) (Bel
 	return b, nil
 }
 
-// Verify is Slices.Verify for evidence of a belief.
+// Verify is like [Slices.Verify], for evidence of a belief.
 func (c Beliefs) Verify(ctx context.Context, bundle []byte) (VerifiedBelief, api.BundleVerdict, error) {
 	return verified(ctx, c.conn, beliefs.Bundles, beliefs.Parse, bundle, func(b *beliefs.Bundle, data []byte) VerifiedBelief { return VerifiedBelief{beliefs.Seal(b, data)} })
 }

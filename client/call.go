@@ -13,12 +13,12 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// Do asks for an operation of package api whose answer is JSON.
+// Do calls an operation of package api whose answer is JSON.
 func Do[In, Out any](ctx context.Context, c *Client, op api.Operation[In, Out], in In) (Out, error) {
 	return call(ctx, c.conn, op, in)
 }
 
-// call asks for an operation and decodes the answer.
+// call calls an operation and decodes the answer.
 func call[In, Out any](ctx context.Context, c *conn, op api.Operation[In, Out], in In) (Out, error) {
 	q, err := asking(&op.Spec, in)
 	if err != nil {
@@ -28,8 +28,8 @@ func call[In, Out any](ctx context.Context, c *conn, op api.Operation[In, Out], 
 	return get[Out](ctx, c, q)
 }
 
-// asking puts the fields of an In where the operation has them. What is the zero value and need
-// not be there is left out.
+// asking returns the request for an operation, with each field of in at its place. It leaves out optional fields that
+// have the zero value.
 func asking(spec *api.Spec, in any) (*request, error) {
 	q := &request{method: spec.Method, path: spec.Path, query: url.Values{}, health: spec.May == 0, alone: spec.Once}
 	v := reflect.ValueOf(in)
@@ -53,7 +53,7 @@ func asking(spec *api.Spec, in any) (*request, error) {
 			body[f.Key] = value.Interface()
 		case api.InPath:
 			text := textOf(value)
-			if text == "" || text == "." || text == ".." || f.Tag.Get("is") != "Name" && strings.Contains(text, "/") { // it may lead elsewhere
+			if text == "" || text == "." || text == ".." || f.Tag.Get("is") != "Name" && strings.Contains(text, "/") { // it would change the path
 				return nil, fmt.Errorf("client: %s: %w: %.80q is no %s", spec.ID, dag.ErrForm, text, f.Key)
 			}
 			q.path = strings.NewReplacer("{"+f.Key+"}", url.PathEscape(text), "{"+f.Key+"...}", text).Replace(q.path)
@@ -70,8 +70,8 @@ func asking(spec *api.Spec, in any) (*request, error) {
 	return q, nil
 }
 
-// whole refuses text that is not UTF-8, which encoding/json would repair: another name would be
-// recorded than was meant.
+// whole returns an error for text that is not UTF-8. encoding/json would replace the invalid bytes, so another name
+// would be recorded than was meant.
 func whole(v reflect.Value, at string) error {
 	switch v.Kind() {
 	case reflect.String:
@@ -97,7 +97,7 @@ func whole(v reflect.Value, at string) error {
 	return nil
 }
 
-// textOf writes a parameter.
+// textOf returns the text of a parameter.
 func textOf(v reflect.Value) string {
 	if v.Kind() == reflect.Pointer {
 		v = v.Elem()

@@ -6,7 +6,7 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 )
 
-// Caller says who the key's holder is to the service, and how far the tenant has come.
+// Caller returns the tenant and the role of the key, and the tenant's newest sequence number.
 func (c *Client) Caller(ctx context.Context) (api.Caller, error) {
 	return call(ctx, c.conn, api.GetCaller, api.None{})
 }

@@ -15,27 +15,26 @@ import (
 	"github.com/graphkernel/graphkernel/internal/loopback"
 )
 
-// Options say what else a client works with. The zero of each field is the default
-// that is beside it.
+// Options configure a client. The comment on each field gives the default, which its zero value means.
 type Options struct {
-	// AllowPlaintext permits http to other hosts than this one. The key and all
-	// text then cross the network for everyone on the way to read.
+	// AllowPlaintext permits http to other hosts than this one. The key and all text are then readable by everyone on
+	// the network path.
 	AllowPlaintext bool
 
-	// Transport carries the requests; nil is one of the client's own, which uses
-	// the proxy that the environment names.
+	// Transport sends the requests. nil: a transport of the client's own, which uses the proxy named by the
+	// environment.
 	Transport http.RoundTripper
 
-	// Headers may add to the headers of each request, such as the traceparent of
-	// W3C Trace Context or an X-Request-Id. It does not get to see the key.
+	// Headers may add headers to each request, such as the traceparent of W3C Trace Context or an X-Request-Id. It
+	// does not see the key.
 	Headers func(ctx context.Context, h http.Header)
 
 	Attempts    int                                              // to send one request: 4
 	Sleep       func(ctx context.Context, d time.Duration) error // between attempts: a timer
-	Jitter      func() float64                                   // from 0 up to 1, spreads attempts out: math/rand/v2
-	BodyBytes   int64                                            // of a request's body: 64 MiB; a stream of lines has no such bound
-	AnswerBytes int64                                            // of an answer: 64 MiB
-	Silence     time.Duration                                    // after which a stream of events counts as cut: 45 s
+	Jitter      func() float64                                   // from 0 up to 1, spreads out attempts: math/rand/v2
+	BodyBytes   int64                                            // limit of a request's body: 64 MiB; a stream of lines has no limit
+	AnswerBytes int64                                            // limit of an answer: 64 MiB
+	Silence     time.Duration                                    // after which a stream of events counts as broken: 45 s
 }
 
 func (o *Options) fill() {
@@ -85,23 +84,24 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// A Client speaks to one service with one key. It is safe for use by many goroutines.
-// It shows the key to no printer, logger or encoder.
+// A Client sends requests to one service with one key. It is safe for use by many goroutines. Printing, logging or
+// encoding it does not reveal the key.
 //
-// Its operations are in facets, which are named as those of kernel.Kernel and cost nothing to
-// make: Turns, Slices, Policies, Facts and Ledger. They have the operations of which they check the answer,
-// read all pages, or take and return the nouns of the kernel. Do asks for any other, such as [api.CreateKey].
+// Its operations are grouped in facets, which are named like those of kernel.Kernel and cost nothing to make: Turns,
+// Slices, Policies, Facts, Contexts, Beliefs and Ledger. A facet has the operations whose answer the client checks,
+// that read all pages, or that take and return the types of the kernel. Do calls any other operation, such as
+// [api.CreateKey].
 type Client struct{ *conn }
 
-// The facets of a client. A zero facet is of no use.
+// The facets of a client. A zero facet cannot be used.
 type (
 	Turns    struct{ *conn } // conversations: admitting, reading, erasing
 	Slices   struct{ *conn } // slices of turns: cutting, verifying, replaying, explaining
-	Policies struct{ *conn } // what slices of turns and of facts are cut under
-	Facts    struct{ *conn } // what is believed, and slices of it
-	Contexts struct{ *conn } // what agents are given for their tasks
-	Beliefs  struct{ *conn } // evidence of what is believed
-	Ledger   struct{ *conn } // evidence for third parties, and the log that it is in
+	Policies struct{ *conn } // the policies for slices of turns and of facts
+	Facts    struct{ *conn } // believed facts, and slices of them
+	Contexts struct{ *conn } // the contexts of agents for their tasks
+	Beliefs  struct{ *conn } // evidence of beliefs
+	Ledger   struct{ *conn } // evidence for third parties, and the log that contains it
 )
 
 // Turns returns the operations on turns.
@@ -119,7 +119,7 @@ func (c *Client) Facts() Facts { return Facts{c.conn} }
 // Contexts returns the operations on contexts.
 func (c *Client) Contexts() Contexts { return Contexts{c.conn} }
 
-// Beliefs returns the operations that hand out and verify evidence of beliefs.
+// Beliefs returns the operations that return and verify evidence of beliefs.
 func (c *Client) Beliefs() Beliefs { return Beliefs{c.conn} }
 
 // Ledger returns the operations on the ledger.
@@ -127,18 +127,17 @@ func (c *Client) Ledger() Ledger { return Ledger{c.conn} }
 
 // A conn sends requests to the service.
 type conn struct {
-	base    string        // without a slash at its end
-	key     func() string // a function, because package fmt prints what fields hold
+	base    string        // without a trailing slash
+	key     func() string // a function, because package fmt prints the values of fields
 	http    *http.Client
 	options Options
 }
 
-// New makes a client. The URL is https, or http to this very host; a path in it is
-// kept. Nothing is sent yet.
+// New makes a client. The URL must be https, or http to this host; its path is kept. New sends nothing.
 func New(baseURL, key string, o Options) (*Client, error) {
 	u, err := url.Parse(baseURL)
 	if err != nil {
-		return nil, errors.New("client: the URL cannot be read") // url.Error would show it, and a password in it
+		return nil, errors.New("client: the URL cannot be read") // a url.Error would show the URL, and a password in it
 	}
 	switch {
 	case u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || u.Opaque != "":
@@ -157,14 +156,14 @@ func New(baseURL, key string, o Options) (*Client, error) {
 		key:  func() string { return key },
 		http: &http.Client{
 			Transport: o.Transport,
-			// The service never redirects. Anyone who does is not to get the request.
+			// The service never redirects. Another host must not get the request.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 		options: o,
 	}}, nil
 }
 
-// String, GoString and LogValue name the service and hide the key, of the client and of its facets.
+// String, GoString and LogValue return the service's URL without the key, for the client and for its facets.
 func (c *conn) String() string       { return "client of " + c.base }
 func (c *conn) GoString() string     { return c.String() }
 func (c *conn) LogValue() slog.Value { return slog.StringValue(c.String()) }

@@ -13,15 +13,16 @@ import (
 	"github.com/graphkernel/graphkernel/slice/contexts"
 )
 
-// A Context is a context as it was handed out. It is the one that was asked for and agrees with itself. It is no evidence
-// yet: who signed it, only verification tells.
+// A Context is a context as the service returned it. It matches the request and is consistent in itself, but its
+// signature has not been verified.
 type Context struct {
 	Bytes  []byte           // to be passed on and verified exactly as they are
 	SHA256 dag.Digest       // of Bytes
-	Claim  *contexts.Bundle // what Bytes say; its Render is the prompt
+	Claim  *contexts.Bundle // the parsed Bytes; its Render is the prompt
 }
 
-// Assemble has a context assembled and signed. The answer is evidence in any case: a format of the request is that of its prompt.
+// Assemble asks for a context, assembled and signed. The answer is always the bundle; a format in the request becomes
+// the format of its prompt.
 func (c Contexts) Assemble(ctx context.Context, r api.ContextRequest) (Context, error) {
 	if r.Format != api.FormatBundle {
 		r.Format, r.Prompt = api.FormatBundle, r.Format
@@ -34,8 +35,8 @@ func (c Contexts) Assemble(ctx context.Context, r api.ContextRequest) (Context, 
 	return handed(ctx, c.conn, q, func(data []byte, digest, id string) (Context, error) { return contextOf(&r, data, digest, id) })
 }
 
-// contextOf makes every check that needs no key on what came for a request, whose spaces are ascending, each once. The anchor is compared if the request
-// names it by its id.
+// contextOf makes every check of an answer that needs no key. The spaces of the request must be ascending, each once.
+// The anchor is compared if the request names it by its id.
 func contextOf(r *api.ContextRequest, data []byte, digest, id string) (Context, error) {
 	b := Context{Bytes: data, SHA256: sha256.Sum256(data)}
 	if digest != b.SHA256.String() {
@@ -69,18 +70,19 @@ func contextOf(r *api.ContextRequest, data []byte, digest, id string) (Context, 
 	return b, nil
 }
 
-// isTurnID reports whether a name is the id of a turn, and not one of the other names that turns have.
+// isTurnID reports whether a name is the id of a turn, rather than another kind of turn name.
 func isTurnID(name string) bool {
 	_, err := dag.ParseTurnID(name)
 	return err == nil
 }
 
-// EraseTask deletes the words of a context's task for good, from every record of the context. Erasing again returns the first erasure.
+// EraseTask deletes the text of a context's task for good, from every record of the context. Erasing again returns
+// the first erasure.
 func (c Contexts) EraseTask(ctx context.Context, id slice.SliceID, reason string) (api.TaskErased, error) {
 	return call(ctx, c.conn, api.EraseTask, api.TaskErasing{SliceID: id, Body: api.ErasureRequest{Reason: reason}})
 }
 
-// Verify is Slices.Verify for a context.
+// Verify is like [Slices.Verify], for a context.
 func (c Contexts) Verify(ctx context.Context, bundle []byte) (VerifiedContext, api.BundleVerdict, error) {
 	return verified(ctx, c.conn, contexts.Bundles, contexts.Parse, bundle, func(b *contexts.Bundle, data []byte) VerifiedContext { return VerifiedContext{contexts.Seal(b, data)} })
 }

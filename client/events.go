@@ -17,17 +17,17 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 )
 
-// An EventID says how far a stream of events has come: SEQ-NUMBER, the last sequence
-// number and the last number of an issued slice that were sent.
+// An EventID is a position in a stream of events: SEQ-NUMBER, the last sequence number and the last number of an
+// issued slice that were sent.
 type EventID string
 
-// The beginnings of a stream that no event gives.
+// Positions that are not the ID of an event.
 const (
-	Present   EventID = ""  // what happens from now on
-	Beginning EventID = "0" // everything that ever happened
+	Present   EventID = ""  // only events from now on
+	Beginning EventID = "0" // every event from the first
 )
 
-// An Event is one thing that happened. One of Turn, Erasure, Task, Slice and Knowledge is set.
+// An Event is one event of the stream. One of Turn, Erasure, Task, Slice, Knowledge and Belief is set.
 type Event struct {
 	ID        EventID
 	Turn      *api.TurnEvent
@@ -38,15 +38,13 @@ type Event struct {
 	Belief    *api.BeliefEvent
 }
 
-// Events follows what happens after an event: each once, in order, until ctx ends. If
-// the stream is cut, it goes on after the last event that came whole. Opening it the
-// first time is tried Options.Attempts times; after that it is opened again however
-// often it takes, at most 30 seconds apart. An error is the last thing it returns: that of
-// ctx, a Problem such as a key that was revoked, or ErrAnswer. To go on later, keep the
-// ID of the last event.
+// Events returns the events after a position: each once, in order, until ctx ends. If the stream is cut, it continues
+// after the last complete event. The first connection is tried Options.Attempts times; after that, Events reconnects
+// as often as necessary, at intervals of at most 30 seconds. The last thing it returns is an error: that of ctx, a
+// Problem such as a revoked key, or ErrAnswer. To continue later, keep the ID of the last event.
 //
-// A stream that began at the Present and is cut before the service said where that was
-// ends with an error too, since something may have been missed.
+// A stream that began at Present also ends with an error if it is cut before the service sent its position, because
+// events may have been missed.
 func (c *Client) Events(ctx context.Context, after EventID) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		f := follower{client: c.conn, yield: yield}
@@ -64,15 +62,15 @@ func (c *Client) Events(ctx context.Context, after EventID) iter.Seq2[Event, err
 	}
 }
 
-// errEnough says that nobody wants more events.
+// errEnough means that the consumer wants no more events.
 var errEnough = errors.New("enough")
 
-// A follower reads one stream over as many connections as it takes.
+// A follower reads one stream over as many connections as necessary.
 type follower struct {
 	client   *conn
 	yield    func(Event, error) bool
-	at       *position // after the last event; nil: not known
-	stood    bool      // there was a connection
+	at       *position // after the last event; nil: unknown
+	stood    bool      // a connection was established
 	failures int       // since the last event
 	pause    time.Duration
 }
@@ -104,7 +102,7 @@ func (f *follower) again(err error) (time.Duration, bool) {
 	if !f.stood {
 		return wait, again && f.failures < f.client.options.Attempts
 	}
-	// A service that was there and is to be there again may have others answer for it.
+	// While a service restarts, a proxy may answer in its place.
 	var p *Problem
 	if errors.As(err, &p) && (p.Status >= 500 || p.Status == http.StatusTooManyRequests) {
 		wait, again = min(longest, max(wait, f.client.backoff(f.failures))), true
@@ -137,8 +135,7 @@ func (f *follower) connect(ctx context.Context) error {
 	return err
 }
 
-// watched lets an alarm go off if reading takes too long. Anyone who does something with
-// what was read may take its time.
+// watched fires an alarm if a read takes too long. The time that the consumer of the data takes does not count.
 type watched struct {
 	r       io.Reader
 	alarm   *time.Timer
@@ -151,11 +148,10 @@ func (w watched) Read(p []byte) (int, error) {
 	return w.r.Read(p)
 }
 
-// eventBytes bounds a line of a stream, and the data of an event.
+// eventBytes limits a line of a stream, and the data of an event.
 const eventBytes = 64 << 10
 
-// read hands on the events of one connection. An event that is not whole when it ends
-// did not come.
+// read passes on the events of one connection. An event that is incomplete when the connection ends is dropped.
 func (f *follower) read(lines *bufio.Reader, r *request) error {
 	var id, name string
 	var data []byte
@@ -166,7 +162,7 @@ func (f *follower) read(lines *bufio.Reader, r *request) error {
 		}
 		if err != nil {
 			if errors.Is(err, io.EOF) {
-				err = io.ErrUnexpectedEOF // a stream has no end of its own
+				err = io.ErrUnexpectedEOF // a stream never ends by itself
 			}
 			return brokenError{fmt.Errorf("client: %s: the stream was cut: %w", r, err)}
 		}
@@ -201,14 +197,14 @@ func (f *follower) read(lines *bufio.Reader, r *request) error {
 	}
 }
 
-// dispatch hands on an event unless it came before. An id without an event only says
-// where the stream is; an event of an unknown name is passed over.
+// dispatch passes on an event unless it came before. An event without a name, or with an unknown one, only advances
+// the position of the stream.
 func (f *follower) dispatch(id, name string, data []byte) error {
 	if id == "" {
 		if data != nil {
 			return fmt.Errorf("an event %.40q has no id", name)
 		}
-		return nil // a comment, or a retry
+		return nil // a comment, or a retry field
 	}
 	at, err := parsePosition(id)
 	if err != nil {
@@ -266,7 +262,7 @@ func (f *follower) dispatch(id, name string, data []byte) error {
 	return nil
 }
 
-// A position is an EventID, read.
+// A position is a parsed EventID.
 type position struct{ seq, issued uint64 }
 
 func (p position) String() string {

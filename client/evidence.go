@@ -15,8 +15,8 @@ import (
 	"github.com/graphkernel/graphkernel/slice"
 )
 
-// Evidence is what is to convince a third party of a bundle, beside the bundle. It is
-// handed on as it is; nothing in it is believed here. See Trusted.
+// Evidence is the material, other than the bundle itself, that is to convince a third party of a bundle. Nothing in
+// it has been verified. See Trusted.
 type Evidence struct {
 	Attestation []byte // a DSSE envelope
 	Proof       []byte // a tlog-proof file
@@ -25,25 +25,24 @@ type Evidence struct {
 	SHA256      dag.Digest
 	SliceID     slice.SliceID // as the service says
 	KeyID       string        // of the key that signed the attestation, as the service says
-	IssuedAt    string        // as the service says; the attestation has it signed
+	IssuedAt    string        // as the service says; the attestation has the signed time
 }
 
-// Attest has a bundle signed for third parties that this service issued: exactly these
-// bytes.
+// Attest asks for evidence for third parties of a bundle that this service issued: of exactly these bytes.
 func (c Ledger) Attest(ctx context.Context, bundle []byte) (Evidence, error) {
 	sum := dag.Digest(sha256.Sum256(bundle))
 	w, err := call(ctx, c.conn, api.AttestBundle, api.TheBundle{Bundle: bytes.Clone(bundle)})
 	return evidenceOf(&w, &sum, err)
 }
 
-// AttestRecorded is Attest for anyone who does not hold the bundle: the one with a digest, or if
-// that is nil the newest of a slice id. Once text was erased it is api.CodeErased.
+// AttestRecorded is like Attest, for callers who do not have the bundle. It takes the bundle with the digest, or the
+// newest of the slice id if the digest is nil. If text of it was erased, the error is api.CodeErased.
 func (c Ledger) AttestRecorded(ctx context.Context, id slice.SliceID, digest *dag.Digest) (Evidence, error) {
 	w, err := call(ctx, c.conn, api.GetEvidence, evidenceIn(id, digest))
 	return evidenceOf(&w, digest, err)
 }
 
-// evidenceIn names the bundle with a digest, or if that is nil the newest of a slice id.
+// evidenceIn names the bundle with a digest, or the newest of a slice id if the digest is nil.
 func evidenceIn(id slice.SliceID, digest *dag.Digest) api.EvidenceOf {
 	of := api.EvidenceOf{SliceByID: api.SliceByID{SliceID: id}}
 	if digest != nil {
@@ -52,7 +51,7 @@ func evidenceIn(id slice.SliceID, digest *dag.Digest) api.EvidenceOf {
 	return of
 }
 
-// evidenceOf checks that evidence is complete and of the bundle that was asked for.
+// evidenceOf checks that evidence is complete and belongs to the requested bundle.
 func evidenceOf(w *api.Evidence, digest *dag.Digest, err error) (Evidence, error) {
 	if err != nil {
 		return Evidence{}, err
@@ -96,8 +95,7 @@ func (c Ledger) Prove(ctx context.Context, index uint64) (*ledger.Proof, error) 
 	return proof, nil
 }
 
-// Consistency reads the hashes that prove that the ledger of one size begins with the one of
-// another.
+// Consistency reads the hashes that prove that the ledger of size from is a prefix of the ledger of size to.
 func (c Ledger) Consistency(ctx context.Context, from, to uint64) ([]ledger.Hash, error) {
 	text, err := c.text(ctx, api.GetConsistency.Spec, api.Sizes{From: from, To: to})
 	if err != nil {
@@ -110,8 +108,8 @@ func (c Ledger) Consistency(ctx context.Context, from, to uint64) ([]ledger.Hash
 	return hashes, nil
 }
 
-// Leaves reads the leaves from an index on up to another, without it, of the ledger at a size. They are what the service says;
-// hashes of the tree, or a proof of each, say whether they are in it.
+// Leaves reads the leaves with indexes from (inclusive) to (exclusive) of the ledger at a size. They are not
+// verified: the hashes of the tree, or a proof for each leaf, show whether they are in the ledger.
 func (c Ledger) Leaves(ctx context.Context, size, from, to uint64) (leaves [][]byte, err error) {
 	for tile := from / ledger.TileWidth; tile*ledger.TileWidth < min(to, size); tile++ {
 		first := tile * ledger.TileWidth
@@ -141,7 +139,7 @@ func (c Ledger) Leaves(ctx context.Context, size, from, to uint64) (leaves [][]b
 	return leaves, nil
 }
 
-// text asks for an operation whose answer is plain text.
+// text calls an operation whose answer is plain text.
 func (c Ledger) text(ctx context.Context, spec api.Spec, in any) ([]byte, error) {
 	q, err := asking(&spec, in)
 	if err != nil {
@@ -155,18 +153,18 @@ func (c Ledger) text(ctx context.Context, spec api.Spec, in any) ([]byte, error)
 	return a.body, nil
 }
 
-// Convert has a bundle that was issued written in another form: prov, openlineage or sigstore. The
-// files are to be written as they are.
+// Convert asks for an issued bundle in another format: prov, openlineage or sigstore. The files are to be written
+// unchanged.
 func (c Ledger) Convert(ctx context.Context, bundle []byte, to string) (api.Converted, error) {
 	return call(ctx, c.conn, api.ConvertBundle, api.Converting{To: to, Bundle: bytes.Clone(bundle)})
 }
 
-// Source returns the ledger of the key's tenant, for package monitor to follow. The key must
-// permit reading.
+// Source returns the ledger of the key's tenant, for package monitor to follow. The key must have the permission to
+// read.
 func (c Ledger) Source() monitor.Source {
 	keyed := *c.http
 	keyed.Transport = withKey{c.conn}
-	return monitor.NewHTTP(&keyed, c.base+"/log", "") // it would show the key to printers
+	return monitor.NewHTTP(&keyed, c.base+"/log", "") // a key passed here would be visible to printers
 }
 
 // withKey adds the key to requests.

@@ -12,16 +12,16 @@ import (
 	"github.com/graphkernel/graphkernel/slice/facts"
 )
 
-// A FactBundle is a slice of facts as it was handed out. It is the one that was asked for and
-// agrees with itself. It is no evidence yet: who signed it, only verification tells.
+// A FactBundle is a slice of facts as the service returned it. It matches the request and is consistent in itself,
+// but its signature has not been verified.
 type FactBundle struct {
 	Bytes  []byte        // to be passed on and verified exactly as they are
 	SHA256 dag.Digest    // of Bytes
-	Claim  *facts.Bundle // what Bytes say
+	Claim  *facts.Bundle // the parsed Bytes
 }
 
-// Slice has a slice of facts cut and signed. The same question as of the same number gives
-// the same bytes.
+// Slice asks for a slice of facts, cut and signed. The same request as of the same sequence number returns the same
+// bytes.
 func (c Facts) Slice(ctx context.Context, r api.FactSliceRequest) (FactBundle, error) {
 	q, err := asking(&api.CutFacts.Spec, r)
 	if err != nil {
@@ -77,7 +77,7 @@ func factBundle(r *api.FactSliceRequest, data []byte, digest, id string) (FactBu
 	return b, nil
 }
 
-// Verify is Slices.Verify for a bundle of facts.
+// Verify is like [Slices.Verify], for a bundle of facts.
 func (c Facts) Verify(ctx context.Context, bundle []byte) (VerifiedFacts, api.BundleVerdict, error) {
 	return verified(ctx, c.conn, facts.Bundles, facts.Parse, bundle, func(b *facts.Bundle, data []byte) VerifiedFacts { return VerifiedFacts{facts.Seal(b, data)} })
 }

@@ -18,8 +18,8 @@ const (
 	Startup Probe = "startup" // has it started?
 )
 
-// Health asks how the service is. It goes without the key and is sent once. A service
-// that is not well is no error: the answer's status is not "ok" then.
+// Health asks for the state of the service. The request is sent once and without the key. An unhealthy service is not
+// an error: the status of the answer is then not "ok".
 func (c *Client) Health(ctx context.Context, p Probe) (api.Health, error) {
 	if p != Live && p != Ready && p != Startup {
 		return api.Health{}, fmt.Errorf("client: %.40q is no probe", string(p))

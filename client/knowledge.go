@@ -11,13 +11,13 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// Learn records a fact. The same again changes nothing. Evidence that is not there is
-// api.CodeEvidence, a statement to supersede that is not believed api.CodeNotBelieved.
+// Learn records a fact. Recording it again changes nothing. If the evidence does not exist, the error is
+// api.CodeEvidence; if a statement to supersede is not believed, it is api.CodeNotBelieved.
 func (c Facts) Learn(ctx context.Context, f api.NewFact) (api.KnowledgeOutcome, error) {
 	return call(ctx, c.conn, api.LearnFact, f)
 }
 
-// LearnAll records retractions, then facts, all of them or none.
+// LearnAll records retractions, then facts: either all of them or none.
 func (c Facts) LearnAll(ctx context.Context, k api.Knowledge) (api.KnowledgeOutcomes, error) {
 	w, err := call(ctx, c.conn, api.LearnFacts, k)
 	if err == nil && (len(w.Retractions) != len(k.Retractions) || len(w.Facts) != len(k.Facts)) {
@@ -26,16 +26,15 @@ func (c Facts) LearnAll(ctx context.Context, k api.Knowledge) (api.KnowledgeOutc
 	return w, err
 }
 
-// LearnLines records lines of JSON, each a fact or a retraction, in their order, all of them or
-// none. The Problem of a line that is refused has its number as Place. Nothing is sent twice:
-// the lines can be read only once. They may be read for a moment longer than a failed call
-// takes.
+// LearnLines records lines of JSON, each a fact or a retraction, in order: either all of them or none. If a line is
+// refused, the Problem has its number as Place. Nothing is sent twice, because the lines can be read only once. After
+// a failed call, the lines may still be read for a moment.
 func (c Facts) LearnLines(ctx context.Context, lines io.Reader) (api.KnowledgeOutcomes, error) {
 	return get[api.KnowledgeOutcomes](ctx, c.conn, &request{method: http.MethodPost, path: "/api/knowledge/batch", stream: io.NopCloser(lines)})
 }
 
-// All returns every fact that is meant as of a sequence number, all of one view; 0 is the
-// present. An error ends it.
+// All returns every fact that matches the filter as of a sequence number, all of one view; 0 is the present. An error
+// ends it.
 func (c Facts) All(ctx context.Context, f api.FactFilter, asOf dag.Seq) iter.Seq2[api.Fact, error] {
 	return all(func(p api.Paging) ([]api.Fact, string, error) {
 		w, err := call(ctx, c.conn, api.ListFacts, api.FactQuery{FactFilter: f, View: api.View{AsOf: asOf}, Paging: p})
@@ -43,9 +42,9 @@ func (c Facts) All(ctx context.Context, f api.FactFilter, asOf dag.Seq) iter.Seq
 	})
 }
 
-// Retract ends the belief in every fact that is meant, all of them or none, or with dry says
-// what those are. AsOf must be 0, and something must limit. Sent again because the
-// connection broke, it may give nothing: what it ended is ended.
+// Retract ends the belief in every fact that matches the filter: either all of them or none. If dry is set, it
+// changes nothing and returns these facts. AsOf must be 0, and the filter must not be empty. If the request is
+// repeated because the connection broke, the result may be empty, since the first request ended the belief.
 func (c Facts) Retract(ctx context.Context, f api.FactFilter, reason string, dry bool) (api.Retracted, error) {
 	w, err := call(ctx, c.conn, api.RetractFacts, api.Retracting{FactFilter: f, Reason: reason, DryRun: dry})
 	if err == nil && w.DryRun != dry {
@@ -54,7 +53,7 @@ func (c Facts) Retract(ctx context.Context, f api.FactFilter, reason string, dry
 	return w, err
 }
 
-// History returns all that was said of a statement, by ascending number. An error ends it.
+// History returns the whole history of a statement, by ascending number. An error ends it.
 func (c Facts) History(ctx context.Context, statement dag.Digest) iter.Seq2[api.KnowledgeAct, error] {
 	return all(func(p api.Paging) ([]api.KnowledgeAct, string, error) {
 		w, err := call(ctx, c.conn, api.FactsHistory, api.HistoryOf{Statement: statement, Paging: p})
@@ -62,7 +61,7 @@ func (c Facts) History(ctx context.Context, statement dag.Digest) iter.Seq2[api.
 	})
 }
 
-// Aliases returns the alias table, ascending; 0 is the present. An error ends it.
+// Aliases returns the alias table in ascending order as of a sequence number; 0 is the present. An error ends it.
 func (c Facts) Aliases(ctx context.Context, asOf dag.Seq) iter.Seq2[api.Alias, error] {
 	return all(func(p api.Paging) ([]api.Alias, string, error) {
 		w, err := call(ctx, c.conn, api.ListAliases, api.AliasesOf{View: api.View{AsOf: asOf}, Paging: p})
@@ -70,7 +69,8 @@ func (c Facts) Aliases(ctx context.Context, asOf dag.Seq) iter.Seq2[api.Alias, e
 	})
 }
 
-// AddAliases adds aliases, all of them or none. One that stands for another name is api.CodeAlias.
+// AddAliases adds aliases: either all of them or none. If an alias already means another name, the error is
+// api.CodeAlias.
 func (c Facts) AddAliases(ctx context.Context, aliases []api.Alias) (api.AliasesAdded, error) {
 	return call(ctx, c.conn, api.AddAliases, api.NewAliases{Aliases: aliases})
 }

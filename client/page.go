@@ -7,7 +7,7 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 )
 
-// all goes through the pages of a listing. An error is the last thing it returns.
+// all returns the items of all pages of a listing. If there is an error, it comes last.
 func all[T any](read func(api.Paging) (items []T, next string, err error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var zero T

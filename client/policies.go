@@ -10,7 +10,7 @@ import (
 	"github.com/graphkernel/graphkernel/policy/standard"
 )
 
-// registered reads a policy and holds its hash against its parameters.
+// registered parses a policy and compares its hash with its parameters.
 func registered(w *api.RegisteredPolicy) (policy.Registered, error) {
 	p, err := standard.Forms().ParseRegistration(encode(api.PolicyRegistration{PolicyID: w.PolicyID, Policy: w.Policy}))
 	if err == nil && p.Hash().String() != w.PolicyParamsHash {
@@ -19,7 +19,7 @@ func registered(w *api.RegisteredPolicy) (policy.Registered, error) {
 	return p, err
 }
 
-// All reads every policy of the tenant. Those that every tenant begins with are always among them.
+// All reads every policy of the tenant, including the standard policies.
 func (c Policies) All(ctx context.Context) (policy.Registry, error) {
 	w, err := call(ctx, c.conn, api.ListPolicies, api.None{})
 	if err != nil {
@@ -47,7 +47,7 @@ func (c Policies) Get(ctx context.Context, id policy.ID) (policy.Registered, err
 	return policyOf(&w, id, err)
 }
 
-// policyOf checks that a policy is the one that was asked for.
+// policyOf checks that a policy is the requested one.
 func policyOf(w *api.RegisteredPolicy, id policy.ID, err error) (policy.Registered, error) {
 	if err != nil {
 		return policy.Registered{}, err
@@ -62,8 +62,8 @@ func policyOf(w *api.RegisteredPolicy, id policy.ID, err error) (policy.Register
 	return p, nil
 }
 
-// Register binds an id to parameters for ever. The same again changes nothing;
-// other parameters are api.CodePolicyConflict.
+// Register binds an id to parameters for ever. Registering the same parameters again changes nothing; for other
+// parameters the error is api.CodePolicyConflict.
 func (c Policies) Register(ctx context.Context, p policy.Registered) error {
 	params := p.Params()
 	w := canon.NewWriter(nil)

@@ -14,19 +14,19 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 )
 
-// ErrAnswer is wrapped when an answer is not one that the service promises: of another
-// media type, too large, of other bytes or another slice than it says. It is not asked
-// again: anyone who sent it would send it again.
+// ErrAnswer is wrapped when an answer breaks a promise of the service: its media type or size is wrong, or it
+// contains other bytes or another slice than it claims. The request is not repeated, because the answer would be the
+// same.
 var ErrAnswer = errors.New("the answer breaks the contract")
 
 // ErrTooLarge is wrapped when a body is larger than Options.BodyBytes. It was not sent.
 var ErrTooLarge = errors.New("the request is too large")
 
-// A Problem is an error that the service answered with. If something on the way
-// answered in its place, only Status, Title and Detail are set.
+// A Problem is an error answer of the service. If another host on the way answered instead, only Status, Title and
+// Detail are set.
 type Problem struct {
 	api.Problem
-	RetryAfter time.Duration // after which asking again makes sense; 0: not said
+	RetryAfter time.Duration // how long to wait before asking again; 0: unknown
 }
 
 // Error shows the code, the detail, the place and the request's id.
@@ -49,10 +49,10 @@ func (p *Problem) Error() string {
 // Unwrap returns the problem's code, an api.Code.
 func (p *Problem) Unwrap() error { return api.Code(p.Code) }
 
-// problemBytes bounds a problem document.
+// problemBytes limits a problem document.
 const problemBytes = 1 << 20
 
-// ProblemOf reads the problem that an answer is.
+// ProblemOf returns the problem in an answer.
 func ProblemOf(resp *http.Response) *Problem {
 	p := &Problem{}
 	p.Title = http.StatusText(resp.StatusCode)
@@ -68,7 +68,7 @@ func ProblemOf(resp *http.Response) *Problem {
 	if p.RequestID == "" {
 		p.RequestID = resp.Header.Get("X-Request-Id")
 	}
-	// Seconds only, as the service writes them: a date would need a clock.
+	// Only seconds are read, as the service writes them: a date would need a clock.
 	if n, err := strconv.ParseUint(resp.Header.Get("Retry-After"), 10, 31); err == nil {
 		p.RetryAfter = time.Duration(n) * time.Second
 	}

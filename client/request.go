@@ -23,7 +23,7 @@ const (
 	typeBinary   = "application/octet-stream"
 )
 
-// A request is one on its way. It can be sent again unless it has a stream.
+// A request is a request to the service. It can be repeated unless it has a stream.
 type request struct {
 	method string
 	path   string // escaped
@@ -32,8 +32,8 @@ type request struct {
 	stream io.Reader // lines, or nil
 	header http.Header
 	want   string // the answer's media type
-	alone  bool   // is sent once
-	health bool   // goes without the key, and 503 is an answer
+	alone  bool   // sent only once
+	health bool   // sent without the key, and status 503 is an answer
 }
 
 type answer struct {
@@ -41,12 +41,12 @@ type answer struct {
 	body   []byte
 }
 
-// A brokenError says that no whole answer came. Sending again may help.
+// A brokenError means that no complete answer arrived. Repeating the request may help.
 type brokenError struct{ error }
 
 func (e brokenError) Unwrap() error { return e.error }
 
-// do sends a request, again if that is safe and may help, and reads the answer.
+// do sends a request and reads the answer. It repeats the request if that is safe and may help.
 func (c *conn) do(ctx context.Context, r *request) (*answer, error) {
 	if int64(len(r.body)) > c.options.BodyBytes {
 		return nil, fmt.Errorf("client: %w: %d bytes, at most %d", ErrTooLarge, len(r.body), c.options.BodyBytes)
@@ -66,11 +66,11 @@ func (c *conn) do(ctx context.Context, r *request) (*answer, error) {
 	}
 }
 
-// longest bounds the time between attempts. Anyone who is told to wait for longer is
-// given the problem, which says so.
+// longest limits the time between attempts. If the service asks for a longer wait, the caller gets the problem, which
+// has the time.
 const longest = 30 * time.Second
 
-// again says whether a request that failed is worth another attempt, and when.
+// again reports whether a failed request is worth another attempt, and after what time.
 func (c *conn) again(err error, attempt int) (time.Duration, bool) {
 	var p *Problem
 	var broken brokenError
@@ -85,7 +85,7 @@ func (c *conn) again(err error, attempt int) (time.Duration, bool) {
 	return 0, false
 }
 
-// backoff doubles from 100 ms to 5 s, and takes between half of that and all of it.
+// backoff returns a random time between one half and all of a limit, which doubles from 100 ms up to 5 s.
 func (c *conn) backoff(failures int) time.Duration {
 	d := 5 * time.Second
 	if failures < 7 {
@@ -115,8 +115,8 @@ func (c *conn) once(ctx context.Context, r *request) (*answer, error) {
 	return &answer{resp.Header, body}, nil
 }
 
-// send sends a request once and looks at the head of the answer. The caller closes
-// its body.
+// send sends a request once and checks the status and the media type of the answer. The caller closes the answer's
+// body.
 func (c *conn) send(ctx context.Context, r *request) (_ *http.Response, err error) {
 	body := r.stream
 	if r.body != nil {
@@ -133,14 +133,14 @@ func (c *conn) send(ctx context.Context, r *request) (_ *http.Response, err erro
 	c.options.Headers(ctx, req.Header)
 	req.Header.Set("User-Agent", "graphkernel-client")
 	req.Header.Set("Accept", r.want)
-	req.Header.Set("Accept-Encoding", "identity") // digests are of the bytes as they come
+	req.Header.Set("Accept-Encoding", "identity") // digests are over the uncompressed bytes
 	for name, values := range r.header {
 		req.Header[name] = values
 	}
 	switch {
 	case r.stream != nil:
 		req.Header.Set("Content-Type", typeLines)
-		req.Header.Set("Expect", "100-continue") // anyone who is refused sends nothing for nothing
+		req.Header.Set("Expect", "100-continue") // a refused request does not send its body
 	case r.body != nil:
 		req.Header.Set("Content-Type", typeJSON)
 	}
@@ -150,7 +150,7 @@ func (c *conn) send(ctx context.Context, r *request) (_ *http.Response, err erro
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return nil, brokenError{fmt.Errorf("client: %w", err)} // a url.Error has method and address
+		return nil, brokenError{fmt.Errorf("client: %w", err)} // a url.Error contains method and address
 	}
 	defer func() {
 		if err != nil {
@@ -183,7 +183,7 @@ func get[T any](ctx context.Context, c *conn, r *request) (T, error) {
 	if err != nil {
 		return zero, err
 	}
-	// Every answer is an object. null would decode into anything.
+	// Every answer is an object. null would decode into any type.
 	if !bytes.HasPrefix(bytes.TrimLeft(a.body, " \t\r\n"), []byte("{")) {
 		return zero, fmt.Errorf("client: %s: %w: it is no object", r, ErrAnswer)
 	}
@@ -193,7 +193,7 @@ func get[T any](ctx context.Context, c *conn, r *request) (T, error) {
 	return value, nil
 }
 
-// encode writes a body. It is of structs that always can be.
+// encode returns the JSON of a body. Its types can always be encoded.
 func encode(v any) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

@@ -20,29 +20,28 @@ import (
 type Request struct {
 	Anchor dag.TurnID
 	Policy policy.ID // "" is policy.DefaultID
-	AsOf   dag.Seq   // 0 is the anchor's own under a policy of direction past, else the present
+	AsOf   dag.Seq   // 0: the anchor's own under a policy of direction past, and the present otherwise
 }
 
 func (r *Request) wire(format string) api.SliceRequest {
 	return api.SliceRequest{Anchor: r.Anchor.String(), Policy: r.Policy, AsOf: r.AsOf, Format: format}
 }
 
-// A Bundle is a slice as it was handed out. It is the one that was asked for and agrees
-// with itself. It is no evidence yet: who signed it, only verification tells.
+// A Bundle is a slice as the service returned it. It matches the request and is consistent in itself, but its
+// signature has not been verified.
 type Bundle struct {
 	Bytes  []byte        // to be passed on and verified exactly as they are
 	SHA256 dag.Digest    // of Bytes
-	Claim  *slice.Bundle // what Bytes say
+	Claim  *slice.Bundle // the parsed Bytes
 }
 
-// Cut has a slice cut and signed. The same request on the same view gives the same
-// bytes.
+// Cut asks for a slice, cut and signed. The same request on the same view returns the same bytes.
 func (c Slices) Cut(ctx context.Context, r Request) (Bundle, error) {
 	q := &request{method: http.MethodPost, path: "/api/slice", body: encode(r.wire(""))}
 	return handed(ctx, c.conn, q, r.bundle)
 }
 
-// handed has a bundle made, and reads it together with the digest and the id that it was announced with.
+// handed asks for a bundle, and passes it to read together with the announced digest and id.
 func handed[T any](ctx context.Context, c *conn, q *request, read func(data []byte, digest, id string) (T, error)) (T, error) {
 	var none T
 	q.want = typeJSON
@@ -57,7 +56,7 @@ func handed[T any](ctx context.Context, c *conn, q *request, read func(data []by
 	return b, nil
 }
 
-// bundle makes every check that needs no key on what came for a request.
+// bundle makes every check of an answer that needs no key.
 func (r *Request) bundle(data []byte, digest, id string) (Bundle, error) {
 	b := Bundle{Bytes: data, SHA256: sha256.Sum256(data)}
 	if digest != b.SHA256.String() {
@@ -82,7 +81,7 @@ func (r *Request) bundle(data []byte, digest, id string) (Bundle, error) {
 	return b, nil
 }
 
-// agree returns the first check that fails as an error.
+// agree returns an error for the first check that fails.
 func agree(checks []slice.Check) error {
 	for _, check := range checks {
 		if check.Status == slice.StatusFail {
@@ -92,14 +91,14 @@ func agree(checks []slice.Check) error {
 	return nil
 }
 
-// A BatchResult is a bundle, or why there is none: a *Problem, or ErrAnswer.
+// A BatchResult is a bundle, or the reason why there is none: a *Problem, or ErrAnswer.
 type BatchResult struct {
 	Bundle
 	Err error
 }
 
-// CutBatch has up to 100 slices cut. The results are in the order of the requests;
-// one that fails does not touch the others.
+// CutBatch asks for up to 100 slices. The results are in the order of the requests; a failed request does not affect
+// the others.
 func (c Slices) CutBatch(ctx context.Context, requests []Request) ([]BatchResult, error) {
 	body := api.SliceRequests{Requests: make([]api.SliceRequest, len(requests))}
 	for i := range requests {
@@ -126,8 +125,8 @@ func (c Slices) CutBatch(ctx context.Context, requests []Request) ([]BatchResult
 	return results, nil
 }
 
-// Render has a slice cut and written for people or prompts, api.FormatMarkdown or
-// api.FormatMessages. A rendering is no evidence and cannot be verified.
+// Render asks for a slice in a form for people or prompts: api.FormatMarkdown or api.FormatMessages. A rendering is
+// not evidence and cannot be verified.
 func (c Slices) Render(ctx context.Context, r Request, format string) ([]byte, error) {
 	want := map[string]string{api.FormatMarkdown: typeMarkdown, api.FormatMessages: typeJSON}[format]
 	if want == "" {
@@ -140,8 +139,7 @@ func (c Slices) Render(ctx context.Context, r Request, format string) ([]byte, e
 	return a.body, nil
 }
 
-// All returns the record of every bundle that was issued, in the order of issue. An
-// error ends it.
+// All returns the record of every issued bundle, in the order of issue. An error ends it.
 func (c Slices) All(ctx context.Context) iter.Seq2[api.Issued, error] {
 	return all(func(p api.Paging) ([]api.Issued, string, error) {
 		w, err := call(ctx, c.conn, api.ListSlices, api.SliceQuery{Paging: p})
@@ -149,8 +147,9 @@ func (c Slices) All(ctx context.Context) iter.Seq2[api.Issued, error] {
 	})
 }
 
-// Bundle returns a bundle that was issued, of turns, of facts or a context, byte for byte: the one with a digest, or if that is nil the newest of
-// a slice id. Once text was erased it is api.CodeErased. It is as anyone claims it to be until it was verified.
+// Bundle returns an issued bundle of any kind (turns, facts, a context or a belief), byte for byte: the bundle with
+// the digest, or the newest of the slice id if the digest is nil. If text of it was erased, the error is
+// api.CodeErased. The bundle is not verified.
 func (c Slices) Bundle(ctx context.Context, id slice.SliceID, digest *dag.Digest) ([]byte, error) {
 	q, err := asking(&api.GetBundle.Spec, evidenceIn(id, digest))
 	if err != nil {
@@ -168,12 +167,12 @@ func (c Slices) Bundle(ctx context.Context, id slice.SliceID, digest *dag.Digest
 	})
 }
 
-// ReplayIssued has a slice cut again and compared with the newest bundle on record.
+// ReplayIssued asks for a slice to be cut again and compared with the newest bundle on record.
 func (c Slices) ReplayIssued(ctx context.Context, id slice.SliceID) (api.Replay, error) {
 	return call(ctx, c.conn, api.ReplaySlice, api.Replaying{SliceByID: api.SliceByID{SliceID: id}})
 }
 
-// sliceOf returns the slice that a bundle of any kind says it is of.
+// sliceOf returns the slice id that a bundle of any kind claims.
 func sliceOf(bundle []byte) (slice.SliceID, error) {
 	b, err := kinds.Parse(bundle)
 	if err != nil {
@@ -183,7 +182,7 @@ func sliceOf(bundle []byte) (slice.SliceID, error) {
 	return h.Provenance.SliceID, nil
 }
 
-// Replay has the slice of a bundle, of any kind, cut again and compared with it, byte for byte.
+// Replay asks for the slice of a bundle, of any kind, to be cut again and compared with the bundle byte for byte.
 func (c Slices) Replay(ctx context.Context, bundle []byte) (api.Replay, error) {
 	id, err := sliceOf(bundle)
 	if err != nil {

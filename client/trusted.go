@@ -22,19 +22,19 @@ import (
 	"github.com/graphkernel/graphkernel/token"
 )
 
-// ErrStale is wrapped, with ledger.ErrInconsistent, when the service shows its ledger as it
-// was before what it has shown already. It did not rewrite it, yet somebody is held
-// back in the past. Where several processes with witnesses answer for one ledger, one
-// may lag another by as much as the setting log.every: ask again.
+// ErrStale is wrapped, with ledger.ErrInconsistent, when the service shows an older state of its ledger than it
+// showed before. It did not rewrite the ledger, but it may be hiding newer entries from this client. If several
+// processes with witnesses answer for one ledger, one process may be behind another by up to the setting log.every:
+// ask again.
 var ErrStale = errors.New("the ledger is shown as it was before")
 
-// ErrNoEvidence is wrapped when the service gives a bundle without what proves it.
+// ErrNoEvidence is wrapped when the service returns a bundle without evidence for it.
 var ErrNoEvidence error = api.Faultf(api.CodeNotInLog, "", "there is no evidence")
 
-// A Doubt is the error of evidence that does not convince. It wraps what was wrong:
-// ledger.ErrSignature, ledger.ErrOrigin (no listed log of the tenant signed),
-// attest.ErrKeyUnknown (no listed signer did), token.ErrKeyRetired (not within its time),
-// ledger.ErrNotIncluded, ledger.ErrQuorum, ledger.ErrForm or ledger.ErrVersion.
+// A Doubt is the error for evidence that does not convince. It wraps the fault: ledger.ErrSignature, ledger.ErrOrigin
+// (signed by no listed log of the tenant), attest.ErrKeyUnknown (signed by no listed signer), token.ErrKeyRetired
+// (signed outside the key's time), ledger.ErrNotIncluded, ledger.ErrInconsistent, ledger.ErrQuorum, ErrRedacted,
+// ledger.ErrForm or ledger.ErrVersion.
 type Doubt struct {
 	Verdict judge.Verdict // every check
 	err     error
@@ -47,38 +47,36 @@ func (d *Doubt) Error() string {
 // Unwrap returns the sentinel.
 func (d *Doubt) Unwrap() error { return d.err }
 
-// Expect is what a Trusted takes as true without proof. It comes from elsewhere than the
-// service.
+// Expect is what a Trusted believes without proof. It must come from another source than the service.
 type Expect struct {
-	// Trust says whose signatures count. It must list a log; where it lists signers,
-	// an attestation is demanded. Required.
+	// Trust lists the keys whose signatures count. It is required and must list a log. If it lists signers, evidence
+	// needs an attestation.
 	Trust *ledger.Trust
 
-	// Tenant is whose evidence is accepted. Required.
+	// Tenant is the tenant whose evidence is accepted. Required.
 	Tenant dag.Tenant
 
-	// Policies are those that slices may be asked for under, with the parameters that
-	// they are to have. Nil is policy.Default alone.
+	// Policies are the policies that slices may be requested under, with their expected parameters. Nil is
+	// policy.Default alone.
 	Policies []policy.Registered
 
-	// Load gives the checkpoint that was kept last, nil if there is none, and Save keeps
-	// one durably; they are never called at once. They are how a ledger that is rewritten
-	// is found out: without them each process believes what it is shown first. Both or
-	// neither; nil keeps it in memory.
+	// Load returns the last checkpoint that was saved, or nil if there is none, and Save saves one durably; they are
+	// never called concurrently. They are needed to detect a rewritten ledger: without them, each process believes
+	// the first checkpoint it is shown. Set both or neither; nil keeps the checkpoint in memory.
 	Load func(ctx context.Context) ([]byte, error)
 	Save func(ctx context.Context, note []byte) error
 
-	// Log reads the tiles of the ledger, wherever it is served: it is not trusted. Nil is
-	// the service's own, which needs a key that permits reading. Without such a key, set a public
-	// one, such as monitor.NewHTTP(client, URL+"/log/of/TENANT", "").
+	// Log reads the tiles of the ledger from any server, which need not be trusted. Nil is the service itself, which
+	// needs a key with the permission to read. Without such a key, set a public log, such as monitor.NewHTTP(client,
+	// URL+"/log/of/TENANT", "").
 	Log ledger.Reader
 
-	// MaxAge is how old the witnesses' cosignatures may be. 0: any age. It has a
-	// meaning where Trust demands a quorum, and needs Clock.
+	// MaxAge is the maximum age of the witnesses' cosignatures. 0: any age. It requires that Trust demands a quorum,
+	// and it uses Clock.
 	MaxAge time.Duration
 	Clock  func() time.Time // nil: time.Now
 
-	// RequireFull refuses slices in which a text is missing.
+	// RequireFull rejects slices in which a text is missing.
 	RequireFull bool
 }
 
@@ -90,10 +88,10 @@ type Trusted struct {
 	hashes map[policy.ID]dag.Digest
 
 	mu   sync.Mutex // held while a checkpoint is loaded, compared and saved
-	kept []byte     // guarded by mu; where there is no Load
+	kept []byte     // guarded by mu; used if Expect has no Load
 }
 
-// NewTrusted returns a client that asks through another one.
+// NewTrusted returns a Trusted that sends its requests through c.
 func NewTrusted(c *Client, e Expect) (*Trusted, error) {
 	switch {
 	case e.Trust == nil || len(e.Trust.Logs) == 0:
@@ -126,20 +124,18 @@ func NewTrusted(c *Client, e Expect) (*Trusted, error) {
 	return t, nil
 }
 
-// Slice has a slice cut and proved. What comes is of the anchor, the tenant, the policy and
-// the view that were asked for; a listed signer attested exactly these bytes; they are in a
-// ledger of the tenant that a listed log signed and a quorum cosigned; and that ledger
-// continues the one that was kept, which it replaces. Whatever of this does not hold
-// is an error, beside those of Slices.Cut: a *Doubt, a *monitor.Split that holds both notes
-// of a ledger that was rewritten, ErrStale, ErrNoEvidence, or policy.ErrConflict for
-// a policy that has other parameters than it should.
+// Slice asks for a slice and proves it. The result has the requested anchor, tenant, policy and view; a listed signer
+// attested exactly these bytes; the bytes are in a ledger of the tenant that a listed log signed and a quorum
+// cosigned; and that ledger continues the saved checkpoint, which it replaces. If any of this fails, the error is, in
+// addition to those of Slices.Cut: a *Doubt, a *monitor.Split with both notes of a rewritten ledger, ErrStale,
+// ErrNoEvidence, or policy.ErrConflict for a policy with unexpected parameters.
 func (t *Trusted) Slice(ctx context.Context, r Request) (Proven, error) {
 	want := cmp.Or(r.Policy, policy.DefaultID)
 	hash, known := t.hashes[want]
 	if !known {
 		return Proven{}, fmt.Errorf("client: %w: %s is not among those that are expected", policy.ErrUnknown, want)
 	}
-	before, err := t.load(ctx) // what comes must not be older than what was known before it was asked for
+	before, err := t.load(ctx) // the answer must not be older than the checkpoint known before the request
 	if err != nil {
 		return Proven{}, err
 	}
@@ -162,15 +158,14 @@ func (t *Trusted) Slice(ctx context.Context, r Request) (Proven, error) {
 	if err != nil {
 		return Proven{}, err
 	}
-	if sum := proven.Evidence().SHA256; sum != b.SHA256 { // anyone who hands on may leave texts out, but not anyone who issues
+	if sum := proven.Evidence().SHA256; sum != b.SHA256 { // a holder may leave texts out of a bundle, but the issuer may not
 		return Proven{}, fmt.Errorf("client: %w: what was issued is %s, and this is a part of it", ErrRedacted, sum)
 	}
 	return proven, nil
 }
 
-// Verify judges a bundle that came from anywhere, with its evidence. It asks the service for
-// nothing but tiles of the ledger. Texts may have been left out of the bundle since it was
-// issued, unless Expect.RequireFull.
+// Verify judges a bundle from any source, with its evidence. It asks the service for tiles of the ledger only. Texts
+// may have been removed from the bundle since it was issued, unless Expect.RequireFull is set.
 func (t *Trusted) Verify(ctx context.Context, bundle []byte, e Evidence) (Proven, error) {
 	bundle = bytes.Clone(bundle)
 	b, err := consistent(slice.ParseBundle, bundle)
@@ -185,7 +180,7 @@ func (t *Trusted) Verify(ctx context.Context, bundle []byte, e Evidence) (Proven
 	return t.judge(ctx, bundle, e, nil)
 }
 
-// load returns what was kept.
+// load returns the saved checkpoint.
 func (t *Trusted) load(ctx context.Context) ([]byte, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -196,7 +191,7 @@ func (t *Trusted) load(ctx context.Context) ([]byte, error) {
 	return note, nil
 }
 
-// judge makes every check that takes more than the bundle.
+// judge makes every check that needs more than the bundle.
 func (t *Trusted) judge(ctx context.Context, bundle []byte, e Evidence, before []byte) (Proven, error) {
 	if len(t.expect.Trust.Signers) > 0 && len(e.Attestation) == 0 {
 		return Proven{}, fmt.Errorf("client: %w: the attestation is missing", ErrNoEvidence)
@@ -205,7 +200,7 @@ func (t *Trusted) judge(ctx context.Context, bundle []byte, e Evidence, before [
 	if t.expect.MaxAge > 0 {
 		j.Since = t.expect.Clock().Add(-t.expect.MaxAge)
 	}
-	files := judge.Files{Bundle: bundle, Proof: e.Proof, Attestation: e.Attestation} // which has its form looked at even where nobody is to judge it
+	files := judge.Files{Bundle: bundle, Proof: e.Proof, Attestation: e.Attestation} // its form is checked even if Trust lists no signers
 	if len(e.Attestation) == 0 {
 		files.Attestation = nil
 	}
@@ -231,15 +226,15 @@ func (t *Trusted) judge(ctx context.Context, bundle []byte, e Evidence, before [
 	if err != nil {
 		return Proven{}, fmt.Errorf("client: %w", err)
 	}
-	// Not as the service says, but as was proved. The digest is the whole bundle's, also if
-	// texts were left out of this one since.
+	// These are the proved values, not those the service claims. The digest is that of the whole bundle, even if
+	// texts were removed from this one since.
 	e.Index, e.Origin, e.SHA256 = v.Inclusion.Index, v.Inclusion.Origin, leaf.(*issued.SliceLeaf).Bundle //nolint:forcetypeassert // no other leaf matches a bundle
 	return Proven{slice.SealTurns(b, bundle), &proved{e, *v.Inclusion}}, nil
 }
 
-// follow makes sure that a checkpoint continues what was kept, and keeps the newer one of
-// the two. before is what was kept before the checkpoint was asked for; others may have
-// kept a newer one since, to which it then belongs.
+// follow checks that a checkpoint continues the saved one, and saves the newer of the two. before is the checkpoint
+// that was saved before the request. Another call may have saved a newer one since; note may then be older than
+// that one.
 func (t *Trusted) follow(ctx context.Context, note, before []byte) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -272,8 +267,8 @@ func (t *Trusted) follow(ctx context.Context, note, before []byte) error {
 	return nil
 }
 
-// behind looks at a checkpoint that is smaller than what was kept. It must lead there; and
-// it is stale unless what was kept came while it was asked for.
+// behind checks a checkpoint that is smaller than the saved one. It must be a prefix of the saved one, and it is
+// stale unless the saved one was saved after the request began.
 func (t *Trusted) behind(ctx context.Context, note, kept, before []byte) error {
 	now, err := ledger.ReadCheckpoint(note)
 	if err != nil {
@@ -290,7 +285,7 @@ func (t *Trusted) behind(ctx context.Context, note, kept, before []byte) error {
 	switch {
 	case errors.As(err, &split) || err != nil && now.Size >= then.Size:
 		return fmt.Errorf("client: %w", err)
-	case err != nil: // it cannot even be shown to be the same ledger
+	case err != nil: // it cannot be shown to be the same ledger
 		return fmt.Errorf("client: %w: %w: it had %d leaves and has %d: %w", ErrStale, ledger.ErrInconsistent, then.Size, now.Size, err)
 	case now.Size < then.Size:
 		return fmt.Errorf("client: %w: %w: it had %d leaves and has %d", ErrStale, ledger.ErrInconsistent, then.Size, now.Size)
@@ -298,7 +293,7 @@ func (t *Trusted) behind(ctx context.Context, note, kept, before []byte) error {
 	return nil
 }
 
-// sentinelOf is the one table from verdicts to errors.
+// sentinelOf maps verdicts to errors; no other code does.
 func sentinelOf(v *judge.Verdict) error {
 	switch v.Outcome {
 	case judge.Tampered:

@@ -12,7 +12,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// turn is schema Turn.
+// turn is a turn of the schema Turn.
 type turn struct {
 	ID           string            `json:"id"`
 	Conversation string            `json:"conversation"`
@@ -34,8 +34,8 @@ type parent struct {
 	Kind string `json:"kind"`
 }
 
-// turnOf returns a draft the form in which it is sent. The body is looked at here, for
-// encoding/json would repair text that is not UTF-8; the rest is the service's to judge.
+// turnOf returns a draft in the form in which it is sent. The body is checked here, because encoding/json would
+// replace invalid UTF-8; the service checks everything else.
 func turnOf(d *dag.Draft) (turn, error) {
 	w := turn{
 		ID: d.ID.String(), Conversation: d.Conversation.String(), Role: d.Role.String(), Phase: d.Phase.String(),
@@ -59,8 +59,8 @@ func turnOf(d *dag.Draft) (turn, error) {
 	return w, (&dag.Body{Author: d.Author, Content: d.Content, Attrs: d.Attrs}).Check()
 }
 
-// Admit admits a batch of turns, all of it or nothing, in any order. Admitting again
-// is safe: what is there already with the same content counts as existing.
+// Admit admits a batch of turns in any order: either all of them or none. Admitting again is safe: a turn that is
+// already there with the same content counts as existing.
 func (c Turns) Admit(ctx context.Context, drafts []dag.Draft) (api.Receipt, error) {
 	body := struct {
 		Turns []turn `json:"turns"`
@@ -74,12 +74,11 @@ func (c Turns) Admit(ctx context.Context, drafts []dag.Draft) (api.Receipt, erro
 	return get[api.Receipt](ctx, c.conn, &request{method: http.MethodPost, path: "/api/turns", body: encode(body)})
 }
 
-// AdmitLines admits a stream of turns, one a line, of any length: what
-// "graphkernel export" writes. Lines are admitted in batches as they arrive, so parents
-// precede their children. If one is refused, the Problem says in Admitted and
-// Existing what was acknowledged before it, and admitting the same lines again goes on
-// from there. Nothing is sent twice: the stream can be read only once. It may be read
-// for a moment longer than a failed call takes.
+// AdmitLines admits a stream of turns of any length, one per line, such as the output of "graphkernel export". Lines
+// are admitted in batches as they arrive, so parents must precede their children. If a line is refused, the Problem's
+// Admitted and Existing count the turns acknowledged before it; admitting the same lines again continues from there.
+// Nothing is sent twice, because the stream can be read only once. After a failed call, the stream may still be read
+// for a moment.
 func (c Turns) AdmitLines(ctx context.Context, lines io.Reader) (api.Receipt, error) {
 	return get[api.Receipt](ctx, c.conn, &request{method: http.MethodPost, path: "/api/turns", stream: io.NopCloser(lines)})
 }
@@ -89,8 +88,7 @@ func (c Turns) Get(ctx context.Context, id dag.TurnID) (api.StoredTurn, error) {
 	return call(ctx, c.conn, api.GetTurn, api.TurnByID{ID: id})
 }
 
-// Erase deletes a turn's text for good and says when and why. Erasing again gives the
-// first event.
+// Erase deletes a turn's text for good and returns when and why. Erasing again returns the first event.
 func (c Turns) Erase(ctx context.Context, id dag.TurnID, reason string) (api.ErasedTurn, error) {
 	return call(ctx, c.conn, api.EraseTurn, api.Erasure{ID: id, Body: api.ErasureRequest{Reason: reason}})
 }

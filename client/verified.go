@@ -18,55 +18,53 @@ type (
 	beliefEvidence  = beliefs.Sealed
 )
 
-// Verified is evidence that the service verified. Functions that act on evidence take this type,
-// so that nothing unverified can reach them. It is to a program without keys what token.Admissible
-// is to one with them. The zero value holds nothing; only [Slices.Verify] returns one with
-// evidence in it.
+// Verified is evidence that the service verified. Functions that act on evidence take this type, so unverified
+// evidence cannot reach them. It is the counterpart of token.Admissible for programs without keys. The zero value
+// holds nothing; only [Slices.Verify] returns one with evidence in it.
 //
 // Its methods are those of [slice.SealedTurns]: OK, Provenance, Tenant, KeyID, AsOf, Turns, Edges
 // and Bytes. They return copies.
 type Verified struct{ evidence }
 
-// VerifiedFacts is to a bundle of facts what Verified is to one of turns. Only
-// [Facts.Verify] returns one with evidence in it.
+// VerifiedFacts is the counterpart of Verified for a bundle of facts. Only [Facts.Verify] returns one with evidence
+// in it.
 //
 // Its methods are those of [facts.Sealed]: OK, Provenance, Tenant, KeyID, AsOf, Facts, Reached,
 // Evidence, Claim and Bytes. They return copies.
 type VerifiedFacts struct{ factEvidence }
 
-// VerifiedContext is to a context what Verified is to a slice of turns. Only
-// [Contexts.Verify] returns one with evidence in it.
+// VerifiedContext is the counterpart of Verified for a context. Only [Contexts.Verify] returns one with evidence in
+// it.
 //
 // Its methods are those of [contexts.Sealed]: OK, Provenance, Tenant, KeyID, AsOf, Turns, Prompt, Task and Bytes. They
 // return copies.
 type VerifiedContext struct{ contextEvidence }
 
-// VerifiedBelief is to evidence of a belief what Verified is to a slice of turns. Only
-// [Beliefs.Verify] returns one with evidence in it.
+// VerifiedBelief is the counterpart of Verified for evidence of a belief. Only [Beliefs.Verify] returns one with
+// evidence in it.
 //
 // Its methods are those of [beliefs.Sealed]: OK, Provenance, Tenant, KeyID, AsOf, Question, Revisions, Evidence and Bytes. They
 // return copies.
 type VerifiedBelief struct{ beliefEvidence }
 
-// Proven is evidence that convinces a program which trusts what a Trusted was given, and not the
-// service. Functions that act on evidence take this type, or Verified, so that nothing else can
-// reach them. The zero value holds nothing; only [Trusted.Slice] and [Trusted.Verify] return one
-// with evidence in it.
+// Proven is evidence that convinces a program which trusts the Expect of a Trusted, and not the service. Functions
+// that act on evidence take this type, or Verified, so that nothing else can reach them. The zero value holds
+// nothing; only [Trusted.Slice] and [Trusted.Verify] return one with evidence in it.
 //
-// Beside the methods here it has those of [slice.SealedTurns]: OK, Provenance, Tenant, KeyID, AsOf,
-// Turns, Edges and Bytes. They return copies.
+// In addition to the methods here it has those of [slice.SealedTurns]: OK, Provenance, Tenant, KeyID, AsOf, Turns,
+// Edges and Bytes. They return copies.
 type Proven struct {
 	evidence
 	proof *proved
 }
 
-// What was proved never changes after it was checked.
+// proved is the evidence and its place in the ledger. It never changes after it was checked.
 type proved struct {
 	evidence  Evidence
 	inclusion judge.Inclusion
 }
 
-// Evidence returns what proved the bundle, to be handed on with it, or its zero value.
+// Evidence returns the evidence for the bundle, to be passed on with it, or the zero value.
 func (p Proven) Evidence() Evidence {
 	if !p.OK() {
 		return Evidence{}
@@ -76,7 +74,7 @@ func (p Proven) Evidence() Evidence {
 	return e
 }
 
-// Inclusion says where in which ledger the leaf is, or returns its zero value.
+// Inclusion returns the ledger and the place of the leaf in it, or the zero value.
 func (p Proven) Inclusion() judge.Inclusion {
 	if !p.OK() {
 		return judge.Inclusion{}
@@ -87,8 +85,8 @@ func (p Proven) Inclusion() judge.Inclusion {
 // ErrDecode is returned by every decoder and encoder of verified evidence.
 var ErrDecode = slice.ErrDecode
 
-// The decoders are refused here too, and not only by what is embedded: a nil pointer to one of these
-// types has nothing embedded to ask.
+// These types refuse decoding themselves, in addition to the types they embed: a nil pointer to one of them has no
+// embedded value.
 
 func (v *Verified) UnmarshalJSON([]byte) error   { return ErrDecode }
 func (v *Verified) UnmarshalText([]byte) error   { return ErrDecode }

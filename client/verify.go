@@ -14,7 +14,7 @@ import (
 	"github.com/graphkernel/graphkernel/token"
 )
 
-// ClaimOf returns what a bundle says of its token, to be judged.
+// ClaimOf returns the token of a bundle and the fields that it covers, as the bundle claims them, for verification.
 func ClaimOf(b *slice.Bundle) api.TokenClaim {
 	p := &b.Provenance
 	return api.TokenClaim{
@@ -23,8 +23,8 @@ func ClaimOf(b *slice.Bundle) api.TokenClaim {
 	}
 }
 
-// VerifyToken has a token judged. It speaks for the six fields alone: anyone who acts on
-// the turns verifies the bundle.
+// VerifyToken asks the service to verify a token. The verdict covers the six fields only: to act on the turns, verify
+// the bundle.
 func (c Slices) VerifyToken(ctx context.Context, claim api.TokenClaim) (api.TokenVerdict, error) {
 	v, err := call(ctx, c.conn, api.VerifyToken, claim)
 	if err == nil && v.Admissible != (v.Outcome == string(token.Verified)) {
@@ -33,22 +33,23 @@ func (c Slices) VerifyToken(ctx context.Context, claim api.TokenClaim) (api.Toke
 	return v, err
 }
 
-// ErrKind is wrapped when a bundle of one kind is to be verified as one of the other. Nothing
-// was asked of the service.
+// ErrKind is wrapped when a bundle of one kind is passed for verification as another kind. Nothing was sent to the
+// service.
 var ErrKind = errors.New("another kind of bundle")
 
-// Verify has a bundle's bytes judged. There is evidence in the Verified if and
-// only if the service says, of exactly these bytes, that a key of the caller's tenant
-// signed them, and every check that needs no key was made here too and passed. A bundle
-// that is not admissible is no error: the verdict says what is wrong with it.
+// Verify asks the service to verify the bytes of a bundle. The Verified has evidence in it if and only if the service
+// confirmed, for exactly these bytes, that a key of the caller's tenant signed them, and every check that needs no
+// key was also made here and passed. A bundle that is not admissible is not an error: the verdict says what is wrong
+// with it.
 //
-// It trusts the service to know the keys, and the connection to be the service's. A
-// program that has the keys uses token.Verifier. A bundle of facts is for Facts.Verify.
+// Verify trusts the service to know the keys, and the connection to lead to the service. A program that has the keys
+// uses token.Verifier. For a bundle of facts, use Facts.Verify.
 func (c Slices) Verify(ctx context.Context, bundle []byte) (Verified, api.BundleVerdict, error) {
 	return verified(ctx, c.conn, slice.Bundles, slice.ParseBundle, bundle, func(b *slice.Bundle, data []byte) Verified { return Verified{slice.SealTurns(b, data)} })
 }
 
-// verified has the bytes of a bundle of a kind judged. They are sealed if they are admissible, as they were judged.
+// verified asks the service to verify the bytes of a bundle of a kind. If they are admissible, it seals exactly the
+// bytes that were judged.
 func verified[B slice.Body, V any](ctx context.Context, c *conn, k *slice.Kind, parse func([]byte) (B, error), bundle []byte, seal func(B, []byte) V) (sealed V, v api.BundleVerdict, err error) {
 	if other := kinds.Of(bundle); other != k {
 		return sealed, v, fmt.Errorf("client: %w: these bytes are %s, and not %s; the facet of that kind verifies them", ErrKind, other.Noun, k.Noun)
@@ -75,7 +76,7 @@ func verified[B slice.Body, V any](ctx context.Context, c *conn, k *slice.Kind, 
 	return sealed, v, nil
 }
 
-// consistent reads a bundle and recomputes what its header claims of its body.
+// consistent parses a bundle and recomputes what its header claims about its body.
 func consistent[B slice.Body](parse func([]byte) (B, error), data []byte) (B, error) {
 	b, err := parse(data)
 	if err != nil {
@@ -84,8 +85,8 @@ func consistent[B slice.Body](parse func([]byte) (B, error), data []byte) (B, er
 	return b, agree(b.Check())
 }
 
-// judged holds a verdict against the bytes, and reports whether they are admissible. If it is
-// said that they are, open reads them and makes the checks that need no key.
+// judged checks a verdict against the bytes, and reports whether they are admissible. If the verdict says that they
+// are, open parses them and makes the checks that need no key.
 func judged(data []byte, v *api.BundleVerdict, open func() (*slice.Provenance, *slice.Seal, error)) (bool, error) {
 	sum := dag.Digest(sha256.Sum256(data))
 	if v.BundleSHA256 != sum {

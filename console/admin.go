@@ -15,7 +15,7 @@ import (
 	"github.com/graphkernel/graphkernel/policy"
 )
 
-// problemIn is the service's problem in an error, or nil.
+// problemIn returns the service's problem in an error, or nil.
 func problemIn(err error) *client.Problem {
 	var p *client.Problem
 	errors.As(err, &p)
@@ -24,7 +24,7 @@ func problemIn(err error) *client.Problem {
 
 type policiesData struct {
 	List  []policyLine
-	May   bool // register
+	May   bool // the caller may register policies
 	Text  string
 	Wrong string
 }
@@ -67,7 +67,7 @@ func (v *visit) policies(text, wrong string) (*page, error) {
 	return &page{title: "Policies", content: &d}, nil
 }
 
-// registerPolicy registers what the form has: an id and parameters, as the command takes them.
+// registerPolicy registers the policy in the form: an id and parameters, in the format of the command line.
 func registerPolicy(v *visit) (*page, error) {
 	text := v.r.PostFormValue("policy")
 	var in api.PolicyRegistration
@@ -122,7 +122,7 @@ type keysData struct {
 	Tenant string
 	Keys   []api.APIKey
 	Made   *api.MadeAPIKey
-	Ask    string // the id of a key that is to be revoked: a question comes first
+	Ask    string // the id of a key to revoke: the page first asks for confirmation
 	Wrong  string
 	Roles  []access.Role
 	Self   string
@@ -150,7 +150,7 @@ func (d *keysData) body(token string) h.Node {
 	}
 }
 
-// made shows a new key, this once.
+// made shows a new key; it is shown only once.
 func (d *keysData) made() h.Node {
 	if d.Made == nil {
 		return nil
@@ -158,7 +158,7 @@ func (d *keysData) made() h.Node {
 	return h.Div(h.Class("made"), h.Role("alert"), h.P(h.Text("This is the new key, of role "+d.Made.Role+". It is not shown again.")), h.P(h.Code(h.Class("secret"), h.Text(d.Made.Key))))
 }
 
-// ended is when a key ended, or the form that ends it, which asks first.
+// ended shows when a key ended, or the form that revokes it, which asks for confirmation first.
 func (d *keysData) ended(k *api.APIKey, token string) h.Node {
 	path := "/keys/" + url.PathEscape(k.ID) + "/revoke"
 	switch {
@@ -186,7 +186,7 @@ func (v *visit) keys(made *api.MadeAPIKey, wrong string) (*page, error) {
 	return &page{title: "Keys", content: &d}, nil
 }
 
-// createKey makes a key and shows it this once.
+// createKey makes a key and shows it, only once.
 func createKey(v *visit) (*page, error) {
 	form := v.r.PostFormValue
 	made, err := ask(v, api.CreateKey, api.NewAPIKey{Role: form("role"), Note: strings.TrimSpace(form("note")), Roles: strings.TrimSpace(form("roles")), Authors: strings.TrimSpace(form("authors")), Spaces: strings.TrimSpace(form("spaces"))})
@@ -203,7 +203,7 @@ func createKey(v *visit) (*page, error) {
 	return v.keys(&made, "")
 }
 
-// revokeKey ends a key, after the question.
+// revokeKey revokes a key, after the confirmation.
 func revokeKey(v *visit) (*page, error) {
 	if v.r.PostFormValue("sure") != "yes" {
 		return &page{to: "/keys?" + url.Values{"revoke": {v.r.PathValue("id")}}.Encode()}, nil

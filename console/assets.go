@@ -17,7 +17,7 @@ import (
 //go:embed assets
 var assetFiles embed.FS
 
-// An asset is a file that pages load. It is compressed once.
+// An asset is a file that pages load. It is compressed once, at the start.
 type asset struct {
 	media, tag   string
 	data, packed []byte
@@ -56,7 +56,7 @@ func pack(data []byte) []byte {
 	return b.Bytes()
 }
 
-// asset sends a file that pages load. A browser keeps it and asks whether it has changed.
+// asset sends a file that pages load. A browser caches it and asks whether it has changed.
 func (co *Console) asset(w http.ResponseWriter, r *http.Request) {
 	a := co.assets[r.PathValue("name")]
 	if a == nil {
@@ -80,8 +80,9 @@ func (co *Console) asset(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(data) // the browser is gone
 }
 
-// compress sends an answer, compressed if the browser takes that. Nothing secret stands beside what others chose but the token, which
-// is of one sign-in; what others wrote and the token together are no oracle, since the answer to another site's request is read by nobody.
+// compress sends an answer, compressed if the browser accepts that. The only secret in it is the token, which belongs to one sign-in.
+// Compression does not reveal it, although the page also contains text by others: another site can cause the request but cannot read the
+// answer.
 func (v *visit) compress(status int, data []byte) {
 	h := v.w.Header()
 	h.Set("Vary", "Accept-Encoding")

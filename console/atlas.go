@@ -9,7 +9,7 @@ import (
 	h "github.com/graphkernel/graphkernel/internal/markup"
 )
 
-// The parts of an atlas, each on a page of its own.
+// atlasParts are the parts of an atlas, each with its own page.
 var atlasParts = []place{{"", "Counts"}, {"influence", "Influence"}, {"overlap", "Overlap"}, {"turns", "Communities of turns"}, {"facts", "Communities of facts"}}
 
 type atlasData struct {
@@ -21,7 +21,7 @@ type atlasData struct {
 	Communities    *api.Communities
 }
 
-// atlasBy is what turns are sorted by in an atlas.
+// atlasBy are the sort keys for turns in an atlas.
 var atlasBy = []place{{"", "weight"}, {"rank", "rank"}, {"betweenness", "betweenness"}}
 
 func (d *atlasData) body(string) h.Node {
@@ -38,7 +38,7 @@ func (d *atlasData) body(string) h.Node {
 	}
 }
 
-// empty says what an atlas is for, where there is nothing to show yet.
+// empty explains the atlas when there is nothing to show yet.
 func (d *atlasData) empty() h.Node {
 	const handed = " The atlas shows what there is, and what of it agents were given: which turns count most, what was given together, and which turns and facts belong together. "
 	switch {
@@ -124,7 +124,7 @@ func (d *atlasData) communities() h.Node {
 	}
 }
 
-// atlasPage shows a part of the graph of what was used.
+// atlasPage shows a part of the atlas.
 func atlasPage(v *visit) (*page, error) {
 	q := v.r.URL.Query()
 	d := atlasData{Part: q.Get("part"), By: q.Get("by"), AsOf: q.Get("as_of")}

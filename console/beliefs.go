@@ -12,23 +12,23 @@ import (
 	h "github.com/graphkernel/graphkernel/internal/markup"
 )
 
-// krefScheme begins the address of an item of beliefs.
+// krefScheme is the prefix of the address of a belief item.
 const krefScheme = "kref://"
 
-// mostStatements is how many statements a page has.
+// mostStatements is the number of statements on a page.
 const mostStatements = 200
 
 type beliefsData struct {
 	Spaces []api.Space
-	None   bool // no space was made
+	None   bool // no space exists
 
 	Space, AsOf, ValidAt, Subject string
-	From                          int // of the statements shown, in Base
+	From                          int // index in Base of the first statement shown
 	Base                          api.BeliefBase
 	Conflicts                     int
 }
 
-// Shown are the statements of the page.
+// Shown returns the statements of the page.
 func (d *beliefsData) Shown() []api.HeldStatement {
 	list := d.Base.Statements[min(d.From, len(d.Base.Statements)):]
 	return list[:min(len(list), mostStatements)]
@@ -55,13 +55,13 @@ func (d *beliefsData) body(string) h.Node {
 	}
 }
 
-// statement is a statement on one line.
+// statement shows a statement on one line.
 func statement(s api.WrittenStatement) h.Node {
 	w := s.Words()
 	return h.Group{denied(s.Not), bdi(line(w.Subject, 80)), space, dim("—"), space, bdi(line(w.Predicate, 60)), space, dim("→"), space, bdi(line(w.Object, 160))}
 }
 
-// statementWhole is a statement with all of its text.
+// statementWhole shows a statement with its whole text.
 func statementWhole(s api.WrittenStatement) h.Node {
 	w := s.Words()
 	return h.Group{denied(s.Not), bdi(w.Subject), space, dim("—"), space, bdi(w.Predicate), space, dim("→"), space, h.Span(h.Class("said"), h.Dir("auto"), text(w.Object))}
@@ -69,12 +69,12 @@ func statementWhole(s api.WrittenStatement) h.Node {
 
 func denied(not bool) h.Node { return h.If(not, h.Strong(h.Text("not")), space) }
 
-// because are the premises of a statement.
+// because shows the premises of a statement.
 func because(premises []api.WrittenStatement) h.Node {
 	return h.Join(" and ", premises, statementWhole)
 }
 
-// heldTable is a table of statements of a space, as of a number.
+// heldTable shows a table of statements of a space, as of a number.
 func heldTable(space string, asOf uint64, list []api.HeldStatement) h.Node {
 	return table("Statements", "Statement|Item|Holds|Since number", h.Map(list, func(s api.HeldStatement) h.Node {
 		return h.Tr(h.Td(link(whyPath(space, asOf, s.BeliefStatement), statement(s.WrittenStatement)), h.If(s.Derived, h.Text(" "), dim("by rule")),
@@ -82,7 +82,7 @@ func heldTable(space string, asOf uint64, list []api.HeldStatement) h.Node {
 	}))
 }
 
-// Next is where the next page begins, 0 if this is the last one.
+// Next returns the index of the next page's first statement, or 0 if this is the last page.
 func (d *beliefsData) Next() int {
 	if next := d.From + mostStatements; next < len(d.Base.Statements) {
 		return next
@@ -90,7 +90,7 @@ func (d *beliefsData) Next() int {
 	return 0
 }
 
-// beliefs lists the spaces, or what is believed in one, as of a number and at an instant.
+// beliefs lists the spaces, or the believed statements of one space, as of a number and at an instant.
 func beliefs(v *visit) (*page, error) {
 	q := v.r.URL.Query()
 	d := beliefsData{Space: strings.Trim(strings.TrimSpace(q.Get("space")), "/"), AsOf: q.Get("as_of"), ValidAt: strings.TrimSpace(q.Get("valid_at")), Subject: strings.TrimSpace(q.Get("subject"))}
@@ -124,7 +124,7 @@ func beliefs(v *visit) (*page, error) {
 	return &page{title: "Beliefs: " + line(d.Space, 60), content: &d}, err
 }
 
-// instant reads a date as its first instant.
+// instant completes a date to its first instant.
 func instant(text string) string {
 	if len(text) == len("2026-01-02") {
 		return text + "T00:00:00Z"
@@ -132,7 +132,7 @@ func instant(text string) string {
 	return text
 }
 
-// refOf is the address of a revision, 0 stands for the current one.
+// refOf returns the address of a revision; 0 is the current one.
 func refOf(item string, revision int) string {
 	if revision == 0 {
 		return item
@@ -140,10 +140,10 @@ func refOf(item string, revision int) string {
 	return item + "?r=" + strconv.Itoa(revision)
 }
 
-// itemPath is where an address is shown.
+// itemPath returns the path of the page that shows an address.
 func itemPath(ref string) string { return "/beliefs/item?" + query("ref", ref) }
 
-// whyPath is where a statement is explained, as of a number; 0 is now.
+// whyPath returns the path of the page that explains a statement, as of a number; 0 is now.
 func whyPath(space string, asOf uint64, s api.BeliefStatement) string {
 	not := ""
 	if s.Not {
@@ -157,8 +157,8 @@ type itemData struct {
 	Kref      api.ResolvedKref
 	Space     string
 	Revisions []api.ItemRevision // the newest first
-	Older     int                // revisions before those
-	Impact    *api.Impact        // of the revision that is shown; nil: there is none
+	Older     int                // older revisions that are not listed
+	Impact    *api.Impact        // of the revision shown; nil: there is none
 }
 
 func (d *itemData) body(string) h.Node {
@@ -209,7 +209,7 @@ func (d *itemData) revision(r api.ItemRevision) h.Node {
 		h.If(r.Summary != "", said(r.Summary)), h.If(len(r.Keywords) > 0, para("dim", h.Text("Keywords: "), bdi(strings.Join(r.Keywords, ", ")))))
 }
 
-// impact says what depends on the revision that is shown.
+// impact shows what depends on the revision shown.
 func (d *itemData) impact() h.Node {
 	i := d.Impact
 	if i == nil {
@@ -224,10 +224,11 @@ func (d *itemData) impact() h.Node {
 		}))))
 }
 
-// mostRevisions is how many revisions a page has.
+// mostRevisions is the number of revisions on a page.
 const mostRevisions = 30
 
-// item shows an item: its revisions with their statements, the times of its tags, and what depends on the revision that the address leads to.
+// item shows an item: its revisions with their statements, the periods of its tags, and the dependents of the revision that the address
+// leads to.
 func item(v *visit) (*page, error) {
 	d := itemData{Ref: strings.TrimSpace(v.r.URL.Query().Get("ref"))}
 	if d.Ref == "" {
@@ -261,7 +262,7 @@ func item(v *visit) (*page, error) {
 	return &page{title: "Item: " + line(string(d.Kref.Item), 60), content: &d}, nil
 }
 
-// spaceOf is the space of an item's address.
+// spaceOf returns the space of an item's address.
 func spaceOf(item string) string {
 	path := strings.TrimPrefix(item, krefScheme)
 	at := strings.LastIndex(path, "/")
@@ -296,7 +297,7 @@ func supported(s api.Support) h.Node {
 		span("dim", h.Textf("%s, since number %d", s.Class, s.Since), by(", by ", s.By)), turns)
 }
 
-// ended says when the statement was believed before, and why it no longer is.
+// ended shows when the statement was believed before, and why it no longer is.
 func (d *whyData) ended() h.Node {
 	switch {
 	case len(d.Why.Ended) > 0:
@@ -336,7 +337,7 @@ func (d *whyData) end(e api.EndedBelief) h.Node {
 		}))
 }
 
-// whyBelieved says why a statement is believed, down to the turns, or who ended it.
+// whyBelieved shows why a statement is believed, down to the turns, or who ended it.
 func whyBelieved(v *visit) (*page, error) {
 	q := v.r.URL.Query()
 	d := whyData{Space: q.Get("space"), AsOf: q.Get("as_of"), Statement: api.WrittenStatement{BeliefStatement: api.BeliefStatement{Subject: q.Get("subject"), Predicate: q.Get("predicate"), Object: q.Get("object"), Not: q.Get("not") != ""}}}
@@ -348,7 +349,7 @@ func whyBelieved(v *visit) (*page, error) {
 	if d.Why, err = ask(v, api.ExplainBelief, in); err == nil {
 		d.Statement = d.Why.Statement
 		if n := len(d.Why.Support); n > 0 && d.Why.Support[n-1].Statement.BeliefStatement == d.Statement.BeliefStatement {
-			d.Statement = d.Why.Support[n-1].Statement // as whoever stated it wrote it
+			d.Statement = d.Why.Support[n-1].Statement // in the original spelling
 		}
 	}
 	return &page{title: "Why is it believed?", content: &d}, err
@@ -367,7 +368,7 @@ func (d *conflictsData) body(string) h.Node {
 	return h.Group{h.H1(h.Text("Proposals that were not taken")), para("dim", h.Text("in "), spaceLink(d.Space)), list}
 }
 
-// A proposal is one that was not taken, with what would have given way.
+// A proposal is a proposal that was not accepted, with the revisions that would have given way.
 type proposal struct {
 	api.Conflict
 	Against []opposed
@@ -390,7 +391,7 @@ func (p *proposal) article(of string) h.Node {
 		h.H3(h.Text("Believed, and would have given way")), h.Ul(h.Map(p.Against, opposed.item)))
 }
 
-// valid says from when until when something holds, each part after a text.
+// valid shows the validity period of something, with the text before preceding each end.
 func valid(from, until *dag.Time, before string) h.Node {
 	var list h.Group
 	if from != nil {
@@ -404,7 +405,7 @@ func valid(from, until *dag.Time, before string) h.Node {
 
 type opposed struct {
 	Ref      string
-	Revision *api.ItemRevision // nil: it is not there any more
+	Revision *api.ItemRevision // nil: it no longer exists
 }
 
 func (o opposed) item() h.Node {
@@ -419,7 +420,7 @@ func (o opposed) item() h.Node {
 	return h.Li(itemLink(o.Ref), statements)
 }
 
-// conflicts lists the proposals of a space that were not taken, beside what would have given way.
+// conflicts lists the proposals of a space that were not accepted, next to the revisions that would have given way.
 func conflicts(v *visit) (*page, error) {
 	d := conflictsData{Space: v.r.URL.Query().Get("space")}
 	got, err := ask(v, api.BeliefConflicts, api.ConflictsQuery{Space: belief.Space(d.Space)})
@@ -446,7 +447,7 @@ func conflicts(v *visit) (*page, error) {
 
 type baseDiffData struct {
 	Space, From, To string
-	Diff            *api.BaseDiff // nil: the form alone
+	Diff            *api.BaseDiff // nil: only the form is shown
 }
 
 func (d *baseDiffData) body(string) h.Node {
@@ -465,7 +466,7 @@ func (d *baseDiffData) body(string) h.Node {
 	return list
 }
 
-// baseDiff compares what was believed in a space as of two numbers.
+// baseDiff compares the believed statements of a space as of two numbers.
 func baseDiff(v *visit) (*page, error) {
 	q := v.r.URL.Query()
 	d := baseDiffData{Space: q.Get("space"), From: q.Get("from"), To: q.Get("to")}

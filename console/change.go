@@ -14,19 +14,21 @@ import (
 	h "github.com/graphkernel/graphkernel/internal/markup"
 )
 
-// A part is a part of a turn that changes files: text, or the changes that a call makes.
+// A part is a part of a turn that changes files: either text, or the changes made by a call.
 type part struct {
 	Text    string
 	Changes []change
 }
 
-// A change is what a call of a tool does to a file, line by line: the first character of a line says whether it comes (+) or goes (-).
+// A change is the change of one file by a tool call, line by line: the first character of a line is + if the line is added and - if it is
+// removed.
 type change struct{ Path, Lines string }
 
-// mostChanged is how many bytes an edit may have to be compared line by line.
+// mostChanged is the number of bytes up to which a turn with edits is shown as changes.
 const mostChanged = 256 << 10
 
-// partsOf parts a turn that changes files; nil: it changes none, or what looks like a call may have been written by somebody.
+// partsOf splits a turn that changes files into parts. It returns nil if the turn changes no files, or if the text that looks like a call
+// may not be one.
 func partsOf(t *api.Turn) (parts []part) {
 	blocks, ok := extract.Blocks(t.Content, t.Attrs)
 	if !ok || len(t.Content) > mostChanged {
@@ -49,7 +51,7 @@ func partsOf(t *api.Turn) (parts []part) {
 	return parts
 }
 
-// An edit is the input of a tool that edits, as agents have them: one text in place of another, several of those, or a patch of Codex CLI.
+// An edit is the input of an edit tool in the forms that agents use: one replacement, several replacements, or a patch of Codex CLI.
 type edit struct {
 	FilePath  string  `json:"file_path"`
 	Path      string  `json:"path"`
@@ -64,7 +66,7 @@ type edit struct {
 
 const beginPatch = "*** Begin Patch"
 
-// changesOf reads the input of a call.
+// changesOf parses the input of a call.
 func changesOf(input string) (list []change) {
 	if strings.HasPrefix(input, beginPatch) {
 		return patched(input)
@@ -87,7 +89,8 @@ func changesOf(input string) (list []change) {
 	return list
 }
 
-// compared lists the lines that two texts differ in, added and removed, with some equal lines around them. A line stands for the equal lines that are left out.
+// compared lists the added and removed lines between two texts, with some unchanged lines around them. A separator line replaces the
+// unchanged lines that are left out.
 func compared(old, now string) string {
 	var lines strings.Builder
 	_, hunks, _ := bytes.Cut(diff.Diff("", terminated(old), "", terminated(now)), []byte("+++ \n"))
@@ -95,14 +98,14 @@ func compared(old, now string) string {
 		switch {
 		case !bytes.HasPrefix(line, []byte("@@")):
 			lines.Write(line)
-		case lines.Len() > 0: // the numbers of its lines are those of the text, and not of the file
+		case lines.Len() > 0: // the line numbers would be those of the text, not of the file
 			lines.WriteString("@@\n")
 		}
 	}
 	return lines.String()
 }
 
-// terminated is a text whose last line ends.
+// terminated returns a text with a newline at its end.
 func terminated(s string) []byte {
 	if s != "" && !strings.HasSuffix(s, "\n") {
 		s += "\n"
@@ -110,7 +113,7 @@ func terminated(s string) []byte {
 	return []byte(s)
 }
 
-// patched reads a patch of Codex CLI.
+// patched parses a patch of Codex CLI.
 func patched(patch string) (list []change) {
 	for line := range strings.Lines(patch) {
 		heading, isHeading := strings.CutPrefix(line, "*** ")
@@ -123,7 +126,7 @@ func patched(patch string) (list []change) {
 	return list
 }
 
-// figure shows a change, and at most so many bytes of its lines.
+// figure shows a change, with at most the given number of bytes of its lines.
 func (c change) figure(most int) h.Node {
 	lines := h.Group{}
 	for line := range strings.Lines(c.Lines) {
@@ -145,7 +148,7 @@ func (c change) figure(most int) h.Node {
 	return h.Figure(h.Class("change"), h.FigCaption(h.Text("Change of "), bdi(c.Path)), h.Pre(lines))
 }
 
-// changes shows the parts of a turn, and at most so many bytes of each.
+// changes shows the parts of a turn, with at most the given number of bytes of each.
 func changes(parts []part, most int) h.Node {
 	return h.Map(parts, func(p part) h.Node {
 		if p.Changes == nil {

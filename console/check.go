@@ -12,17 +12,17 @@ import (
 	"github.com/graphkernel/graphkernel/slice"
 )
 
-// checkPath is where a bundle is sent to be checked. It takes the one form with a file.
+// checkPath is the path to which a bundle is sent for checking. Only its form has a file.
 const checkPath = "/check"
 
-// mostFile is how many bytes such a form may have: as many as a request of the service.
+// mostFile is the maximum size of that form in bytes, the same as for a request of the service.
 const mostFile = 64 << 20
 
 type checkData struct {
 	Verdict  *api.BundleVerdict
 	Wrong    string
 	Issued   []api.Issued // records of these bytes
-	Others   []api.Issued // records of other bytes under the id that they name
+	Others   []api.Issued // records with the same id, of other bytes
 	NoRecord *missing     // why there is no record
 }
 
@@ -44,7 +44,7 @@ func (d *checkData) body(token string) h.Node {
 	return append(list, h.H2(h.Text(another)), fileForm(token))
 }
 
-// readFile reads a form with a file, into memory: what is in it is nobody else's, and no file of this machine is to hold it.
+// readFile reads a form with a file into memory. The file belongs to the caller, so it is never written to the disk of this machine.
 func (v *visit) readFile() error {
 	if media, _, err := mime.ParseMediaType(v.r.Header.Get("Content-Type")); err != nil || media != "multipart/form-data" {
 		return refused(http.StatusUnsupportedMediaType, "a form with a file is multipart/form-data; got the Content-Type %.80q", v.r.Header.Get("Content-Type"))
@@ -59,12 +59,12 @@ func (v *visit) readFile() error {
 	return nil
 }
 
-// checkForm shows the form alone.
+// checkForm shows the empty form.
 func checkForm(*visit) (*page, error) {
 	return &page{title: "Is a bundle genuine?", content: &checkData{}}, nil
 }
 
-// checkBundle has the service judge a bundle that somebody brought, and says whether it is on record.
+// checkBundle asks the service to verify an uploaded bundle, and shows whether it is on record.
 func checkBundle(v *visit) (*page, error) {
 	d := &checkData{}
 	answer := &page{title: "Is a bundle genuine?", content: d}

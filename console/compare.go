@@ -11,7 +11,7 @@ import (
 	h "github.com/graphkernel/graphkernel/internal/markup"
 )
 
-// A comparison of two bundles.
+// A comparison is a comparison of two bundles.
 type comparison struct {
 	A, B             string
 	Left, Right      *evidenceData
@@ -22,7 +22,7 @@ type comparison struct {
 	PolicyA, PolicyB string
 }
 
-// A difference is a parameter that two policies set otherwise.
+// A difference is a parameter with different values in two policies.
 type difference struct{ Name, A, B string }
 
 func (c *comparison) body(string) h.Node {
@@ -50,7 +50,7 @@ func (c *comparison) body(string) h.Node {
 	}
 }
 
-// compare shows what two slices or contexts share, and what one alone holds.
+// compare shows the contents that two slices or contexts share, and the contents of only one of them.
 func compare(v *visit) (*page, error) {
 	q := v.r.URL.Query()
 	c := comparison{A: strings.ToLower(strings.TrimSpace(q.Get("a"))), B: strings.ToLower(strings.TrimSpace(q.Get("b")))}

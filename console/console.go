@@ -20,14 +20,14 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// A Config says what a console works with.
+// A Config configures a console.
 type Config struct {
-	Service http.Handler     // required: the service, whose operations are asked
+	Service http.Handler     // required: the service whose operations are called
 	Clock   func() time.Time // required: for the age of sign-ins
-	Random  io.Reader        // draws ids and nonces; nil: crypto/rand
-	Secret  []byte           // seals sign-ins; the same in every process of one service; empty: drawn, so that a restart ends them
+	Random  io.Reader        // source of ids and nonces; nil: crypto/rand
+	Secret  []byte           // seals sign-ins; the same in every process of one service; empty: random, so a restart ends all sign-ins
 	Version string           // of the program
-	SignIn  *Provider        // a provider that people sign in with; nil: they bring a key
+	SignIn  *Provider        // a provider that people sign in with; nil: they enter a key
 }
 
 // A Console answers requests for pages. It is safe for use by many goroutines.
@@ -35,7 +35,7 @@ type Console struct {
 	config    Config
 	seal      seal
 	ended     ended
-	used      ended // sign-ins with a provider that came back: each does once
+	used      ended // ids of sign-ins with a provider that were completed: each is accepted once
 	endpoints endpoints
 	assets    map[string]*asset
 	mux       *http.ServeMux
@@ -75,7 +75,7 @@ func New(c Config) (*Console, error) {
 	return co, nil
 }
 
-// Paths lists where the console answers; a path that ends with a slash stands for all below it.
+// Paths lists the paths that the console answers; a path that ends with a slash includes all paths below it.
 func (co *Console) Paths() []string {
 	seen := map[string]bool{"/assets/": true}
 	for _, p := range routes {
@@ -92,8 +92,8 @@ func (co *Console) Paths() []string {
 	return list
 }
 
-// ServePage answers one request. Every answer has the headers that keep a browser from doing more than a page is for, also where there is no page.
-// What failed in the service or here is returned, for the log: the page says only that something did. Nothing else is left to be answered.
+// ServePage answers a request completely. Every answer, also for an unknown path, has the headers that restrict what a browser may do.
+// ServePage returns internal errors, for the log; the page then only says that something failed.
 func (co *Console) ServePage(w http.ResponseWriter, r *http.Request) (fault error) {
 	h := w.Header()
 	h.Set("Content-Security-Policy", contentPolicy)
@@ -106,20 +106,20 @@ func (co *Console) ServePage(w http.ResponseWriter, r *http.Request) (fault erro
 	return fault
 }
 
-// ServeHTTP is ServePage where nobody keeps a log.
+// ServeHTTP is like ServePage, and ignores the error.
 func (co *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) { _ = co.ServePage(w, r) }
 
-// A faultKey is under what the context of a request has the place for what failed: a mux's handlers return nothing.
+// A faultKey is the context key for a pointer to the request's fault. It is needed because the handlers of a mux return nothing.
 type faultKey struct{}
 
-// A route is a page, or what a form is sent to.
+// A route is a page, or the target of a form.
 type route struct {
 	pattern string
-	open    bool // to anybody
+	open    bool // to everybody
 	do      func(*visit) (*page, error)
 }
 
-// routes are all pages.
+// routes are the routes of all pages.
 var routes = []route{
 	{"GET /{$}", false, home},
 	{"GET /live", false, live},
@@ -157,28 +157,28 @@ var routes = []route{
 	{"GET /sign-in/return", true, fromProvider},
 }
 
-// A page is what a route answers with: something to show, or a place to go on to, or nothing if it has answered by itself.
+// A page is the answer of a route: content to show, or a path to redirect to. It is nil if the route has already answered.
 type page struct {
 	title   string
 	content content
-	to      string // see other
-	onward  string // where the browser goes on to by itself, after it showed the page
+	to      string // redirects with 303 See Other
+	onward  string // the browser goes there by itself after showing the page
 }
 
-// A visit is one request for a page.
+// A visit is one request to the console.
 type visit struct {
 	*Console
 	w      http.ResponseWriter
 	r      *http.Request
 	client *client.Client
-	bearer string      // the key that the service is asked with
+	bearer string      // the key for requests to the service
 	who    *api.Caller // nil: nobody is signed in
 	sign   *signature  // nil: there is no cookie
 }
 
 func (v *visit) ctx() context.Context { return v.r.Context() }
 
-// ask asks the service for an operation, as the one who signed in.
+// ask calls an operation of the service with the key of the visit.
 func ask[In, Out any](v *visit, op api.Operation[In, Out], in In) (Out, error) {
 	out, err := client.Do(v.ctx(), v.client, op, in)
 	if errors.Is(err, dag.ErrForm) && problemIn(err) == nil { // the client did not send it
@@ -187,10 +187,10 @@ func ask[In, Out any](v *visit, op api.Operation[In, Out], in In) (Out, error) {
 	return out, err
 }
 
-// contentPolicy is what a page may load and do.
+// contentPolicy restricts what a page may load and do.
 const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
-// page makes the way of a request for a page.
+// page returns the handler of a route.
 func (co *Console) page(p route) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		v := &visit{Console: co, w: w, r: r}
@@ -204,7 +204,7 @@ func (co *Console) page(p route) http.HandlerFunc {
 	}
 }
 
-// guarded does what the route is for and answers, with a panic as an error.
+// guarded runs a route and sends its answer; it returns a panic as an error.
 func (v *visit) guarded(p route) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -221,7 +221,7 @@ func (v *visit) guarded(p route) (err error) {
 	return v.answer(http.StatusOK, answer)
 }
 
-// pass finds who asks, refuses what another site sent, and does what the route is for.
+// pass identifies the caller, rejects forms sent by another site, and runs the route.
 func (v *visit) pass(p route) (*page, error) {
 	if err := v.read(); err != nil {
 		return nil, err
@@ -233,7 +233,7 @@ func (v *visit) pass(p route) (*page, error) {
 	}
 	if v.r.Method == http.MethodPost {
 		if v.r.URL.Path == checkPath {
-			if err := v.readFile(); err != nil { // only of somebody who signed in: it may be long
+			if err := v.readFile(); err != nil { // only for signed-in callers: it may be long
 				return nil, err
 			}
 		}
@@ -244,10 +244,10 @@ func (v *visit) pass(p route) (*page, error) {
 	return p.do(v)
 }
 
-// mostForm is how many bytes a form may have.
+// mostForm is the maximum size of a form in bytes.
 const mostForm = 1 << 20
 
-// read reads the address and the form. One that cannot be read whole is refused: net/http leaves out what it cannot read.
+// read parses the query and the form. It rejects them if any part cannot be parsed, because net/http would leave that part out.
 func (v *visit) read() error {
 	q, err := url.ParseQuery(v.r.URL.RawQuery)
 	if err != nil {
@@ -280,10 +280,10 @@ func (v *visit) read() error {
 	return nil
 }
 
-// errNobody is returned where a page needs somebody who signed in.
+// errNobody is returned if a page needs a sign-in and there is none.
 var errNobody = errors.New("sign in first")
 
-// A refusal is an error with the status that it is answered with.
+// A refusal is an error with the status of its answer.
 type refusal struct {
 	status int
 	text   string
@@ -295,7 +295,8 @@ func refused(status int, format string, args ...any) error {
 	return &refusal{status, fmt.Sprintf(format, args...)}
 }
 
-// fail shows an error as a page. It returns one that is no answer to who asked: what is shown of it is that there was one.
+// fail shows an error as a page. It returns an internal error, for the log: its text must not be shown, and the page says only that
+// something failed.
 func (v *visit) fail(err error) error {
 	if errors.Is(err, errNobody) {
 		if v.r.Method != http.MethodPost {
@@ -352,7 +353,7 @@ func (v *visit) answer(status int, p *page) error {
 	return nil
 }
 
-// sectionOf is the part of the console that a path belongs to.
+// sectionOf returns the section of the console that a path belongs to.
 func sectionOf(path string) string {
 	name, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	switch name {

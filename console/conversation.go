@@ -13,25 +13,25 @@ import (
 	h "github.com/graphkernel/graphkernel/internal/markup"
 )
 
-// A turnRow is a turn as lists show it.
+// A turnRow is a turn as shown in lists.
 type turnRow struct {
 	Stored api.StoredTurn
 	api.Turn
-	Lane    int          // how many branches are left of it
-	Parent  string       // the turn that it continues, if that is not the one before it
-	Others  []api.Parent // the turns that it follows in another way
-	Cut     bool         // the text goes on
+	Lane    int          // number of branches to the left of it
+	Parent  string       // the turn that it continues, if that is not the previous one
+	Others  []api.Parent // the turns that it follows by other edges
+	Cut     bool         // the text is longer than shown
 	Parts   []part       // of a turn that changes files
 	Results []turnRow    // the results of its calls that are on the same page
 }
 
-// shownText is how many bytes of a turn's text a list shows, and wholeText how many its own page does, unless all is asked for.
+// shownText is the number of bytes of a turn's text in a list, and wholeText on the turn's own page, unless the whole text is requested.
 const (
 	shownText = 3000
 	wholeText = 64 << 10
 )
 
-// readTurn reads a stored turn, and cuts its text after some bytes.
+// readTurn parses a stored turn, and cuts its text to a number of bytes.
 func readTurn(s *api.StoredTurn, most int) (row turnRow, err error) {
 	row.Stored = *s
 	if err := json.Unmarshal(s.Turn, &row.Turn); err != nil {
@@ -44,7 +44,7 @@ func readTurn(s *api.StoredTurn, most int) (row turnRow, err error) {
 	return row, nil
 }
 
-// whole8 cuts a text after at most so many bytes, between characters.
+// whole8 cuts a text to at most a number of bytes, between two characters.
 func whole8(s string, most int) string {
 	if most >= len(s) {
 		return s
@@ -55,18 +55,18 @@ func whole8(s string, most int) string {
 	return s[:most]
 }
 
-// A strand is turns that follow each other: those of the conversation itself, or of a sub-agent, which is folded.
+// A strand is a sequence of turns: those of the conversation itself, or those of a sub-agent, which are folded.
 type strand struct {
 	Agent string // the first turn of a sub-agent; "" for the conversation itself
 	Rows  []turnRow
-	Turns int    // with the results of calls
-	last  string // the turn that is shown last
+	Turns int    // including the results of calls
+	last  string // the last turn shown
 }
 
 type conversationData struct {
 	ID      string
 	Title   string
-	First   string // what a person said first, where there is no title
+	First   string // the first words of a person, if there is no title
 	Strands []strand
 	Count   int
 	After   string
@@ -100,7 +100,7 @@ func (d *conversationData) body(string) h.Node {
 	}
 }
 
-// row is a turn in the list of its conversation.
+// row shows a turn in the list of its conversation.
 func (t *turnRow) row() h.Node {
 	return h.Li(h.ID("t-"+t.ID), h.Class(fmt.Sprintf("turn lane-%d by-%s", t.Lane, t.Role)),
 		para("head", who(t.Role, t.Author), space, moment(t.CreatedAt), space, dim(t.Phase), space, turnLink(t.ID),
@@ -109,18 +109,18 @@ func (t *turnRow) row() h.Node {
 		t.text(), h.If(len(t.Results) > 0, turnList(t.Results, "turns results")))
 }
 
-// turnList is turns, one below the other.
+// turnList shows turns one below the other.
 func turnList(list []turnRow, class string) h.Node {
 	return h.Ol(h.Class(class), h.Map(list, func(t turnRow) h.Node { return t.row() }))
 }
 
-// answers reports whether a turn is the result of another turn's call: importers give both the id of the call.
+// answers reports whether a turn is the result of another turn's call: importers give both turns the id of the call.
 func (t *turnRow) answers(call *turnRow) bool {
 	const id = "tool_use_id"
 	return t.Role == "tool" && call.Role == "assistant" && t.Attrs[id] != "" && slices.ContainsFunc(strings.Split(t.Attrs[id], ","), func(one string) bool { return slices.Contains(strings.Split(call.Attrs[id], ","), one) })
 }
 
-// text is what a turn says, as lists show it.
+// text shows the text of a turn in a list.
 func (t *turnRow) text() h.Node {
 	switch {
 	case t.Stored.Redacted:
@@ -133,7 +133,7 @@ func (t *turnRow) text() h.Node {
 	return h.Group{said(t.Content), h.If(t.Cut, h.P(link("/turns/"+t.ID, h.Text("The text goes on"))))}
 }
 
-// summary is what a turn says, or else which file it changes.
+// summary returns the text of a turn, or the path of the file it changes.
 func (t *turnRow) summary() string {
 	for _, p := range t.Parts {
 		switch {
@@ -146,18 +146,18 @@ func (t *turnRow) summary() string {
 	return t.Content
 }
 
-// brief is a turn on one line, after its id and how it is linked.
+// brief shows a turn on one line, with its id and the kind of its edge.
 func (t *turnRow) brief(kind string) h.Node {
 	return h.Group{turnLink(t.ID), space, h.If(kind != "", dim(kind), space), who(t.Role, t.Author), space, bdi(line(t.summary(), 140))}
 }
 
-// turnsOfPage is how many turns a page of a conversation has.
+// turnsOfPage is the number of turns on a page of a conversation.
 const turnsOfPage = 100
 
 func conversation(v *visit) (*page, error) {
 	id, err := dag.ParseConversationID(v.r.PathValue("id"))
 	if err != nil {
-		if begin := v.r.PathValue("id"); idLike(begin) { // as commands take it
+		if begin := v.r.PathValue("id"); idLike(begin) { // in the form that commands accept
 			if list, err := v.beginning(begin); err == nil && len(list) == 1 {
 				return &page{to: "/conversations/" + list[0].ID.String()}, nil
 			}
@@ -190,7 +190,7 @@ func conversation(v *visit) (*page, error) {
 	return &page{title: "Conversation " + line(title, 60), content: &d}, nil
 }
 
-// titleOf returns the title that the turns of a page have: the newest that was chosen, else the newest that a program made, else the first.
+// titleOf returns the title in the turns of a page: the newest chosen title, or else the newest generated title, or else the first title.
 func titleOf(rows []turnRow) (title string) {
 	kind := ""
 	for i := range rows {
@@ -204,9 +204,9 @@ func titleOf(rows []turnRow) (title string) {
 	return title
 }
 
-// strands parts the turns of a page: each run of turns of one sub-agent is folded at the place where it began.
+// strands divides the turns of a page into strands: each run of turns of one sub-agent is folded at the place where it began.
 func strands(rows []turnRow) (list []strand) {
-	agents, lanes := map[string]string{}, map[string]int{} // by turn: the sub-agent that it is of, and its branch
+	agents, lanes := map[string]string{}, map[string]int{} // by turn: its sub-agent, and its branch
 	children, branches := map[string]int{}, map[string]int{}
 	at := map[string]int{}       // by sub-agent: its strand
 	shown := map[string][2]int{} // by turn: its strand and its place there
@@ -287,12 +287,12 @@ func (d *conversationsData) body(string) h.Node {
 	return append(list, h.If(d.Next != "", next("/conversations?"+query("after", d.Next), "Older conversations")))
 }
 
-// noConversation says how conversations come.
+// noConversation explains how conversations get into the store, if there are none.
 func noConversation() h.Node {
 	return h.P(h.Text("There is no conversation yet. "), howTheyCome())
 }
 
-// howTheyCome says how conversations come into a store.
+// howTheyCome explains how conversations get into the store.
 func howTheyCome() h.Node {
 	return h.Group{code("graphkernel setup claude-code"), h.Text(" captures those of a coding agent from now on, and "), code("graphkernel import FILE"), h.Text(" brings those that exist.")}
 }
@@ -307,13 +307,13 @@ func conversationsTable(list []conversationLine) h.Node {
 	}))
 }
 
-// A conversationLine is a line of a list.
+// A conversationLine is a line of a list of conversations.
 type conversationLine struct {
 	api.Conversation
-	First string // what a person said first, for one without a title
+	First string // the first words of a person, if it has no title
 }
 
-// named adds to conversations without a title what was said first in them.
+// named adds the first words to conversations without a title.
 func (v *visit) named(list []api.Conversation) (lines []conversationLine, err error) {
 	for _, c := range list {
 		l := conversationLine{Conversation: c}
@@ -327,7 +327,7 @@ func (v *visit) named(list []api.Conversation) (lines []conversationLine, err er
 	return lines, nil
 }
 
-// firstSaid returns what a person said among the first turns of a conversation, or what is there.
+// firstSaid returns what a person said among the first turns of a conversation, or the first text if no person did.
 func (v *visit) firstSaid(id string) (string, error) {
 	conversation, err := dag.ParseConversationID(id)
 	if err != nil {
@@ -344,7 +344,7 @@ func (v *visit) firstSaid(id string) (string, error) {
 			return "", err
 		}
 		text := strings.TrimSpace(row.summary())
-		person := row.Role == "user" && !strings.HasPrefix(text, "<") && !strings.HasPrefix(text, "Caveat:") // what the harness says for a person begins so
+		person := row.Role == "user" && !strings.HasPrefix(text, "<") && !strings.HasPrefix(text, "Caveat:") // the harness begins text in a person's name like this
 		if text != "" && (said == "" || person) {
 			said = text
 		}

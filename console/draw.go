@@ -9,7 +9,8 @@ import (
 	h "github.com/graphkernel/graphkernel/internal/markup"
 )
 
-// A drawing is a graph that was laid out in integers: the same graph is the same bytes. A list or a table beside it says the same in words.
+// A drawing is a graph laid out in integers: the same graph always has the same bytes. A list or a table next to it has the same
+// information as text.
 type drawing struct {
 	Width, Height int
 	Nodes         []node
@@ -21,7 +22,7 @@ type drawing struct {
 type node struct {
 	X, Y              int
 	Label, Href, Kind string
-	Text              string // beside the node; "": none
+	Text              string // next to the node; "": none
 }
 
 type edge struct {
@@ -30,10 +31,10 @@ type edge struct {
 	Text           string
 }
 
-// Straight reports whether an edge stays on its row.
+// Straight reports whether an edge is drawn as a straight line in its row.
 func (e edge) Straight() bool { return e.Y1 == e.Y2 && e.X2-e.X1 <= 2*step }
 
-// Curve is the way of an edge that changes its row or passes others, as a path of SVG.
+// Curve returns the SVG path of an edge that changes its row or passes other nodes.
 func (e edge) Curve() string {
 	mid := (e.X1 + e.X2) / 2
 	lift := e.Y1
@@ -46,7 +47,7 @@ func (e edge) Curve() string {
 	return fmt.Sprintf("M%d %dC%d %d %d %d %d %d", e.X1, e.Y1, mid, e.Y1, mid, e.Y2, e.X2, e.Y2)
 }
 
-// figure shows a drawing, if there is one.
+// figure shows a drawing, or nothing if it is nil.
 func (d *drawing) figure() h.Node {
 	if d == nil {
 		return nil
@@ -61,7 +62,7 @@ func (d *drawing) figure() h.Node {
 			h.Map(d.Lines, edge.svg), h.Map(d.Nodes, node.svg))))
 }
 
-// legend explains each kind of dot and line that occurs in a drawing.
+// legend explains each kind of node and edge in a drawing.
 func (d *drawing) legend() h.Node {
 	var list h.Group
 	for _, kind := range []struct{ kind, name string }{{"anchor", "the anchor"}, {"user", "user"}, {"assistant", "assistant"}, {"tool", "tool"}, {"system", "system"}, {"entity", "entity"}} {
@@ -81,12 +82,13 @@ func (d *drawing) legend() h.Node {
 	return h.FigCaption(h.Text(what), list)
 }
 
-// sample is a dot or a line of a legend.
+// sample shows a node or an edge in a legend.
 func sample(shape h.Node) h.Node {
 	return h.SVG(h.ViewBox("0 0 16 16"), h.Width("16"), h.Height("16"), h.Aria("hidden", "true"), shape)
 }
 
-// mostWide is how many pixels a drawing of turns has as it is. A wider one is made to fit its box, down to a size at which dots are still told apart.
+// mostWide is the width in pixels up to which a drawing of turns is shown at full size. A wider one is scaled to fit its box, to a size at
+// which dots can still be distinguished.
 const mostWide = 700
 
 func (e edge) svg() h.Node {
@@ -102,24 +104,24 @@ func (n node) svg() h.Node {
 		h.If(n.Text != "", h.SVGText(h.X(n.X+11), h.Y(n.Y+4), h.Text(n.Text))))
 }
 
-// Distances of a drawing, in pixels.
+// Distances in a drawing, in pixels.
 const (
 	step   = 18
 	rowGap = 22
 	margin = 16
 )
 
-// mostDrawn bounds the nodes of a drawing. More than that is read as a list.
+// mostDrawn is the maximum number of nodes in a drawing. A larger graph is shown as a list.
 const mostDrawn = 500
 
-// A linked turn is one with the turns that it continues.
+// A linked is a turn with the turns that it continues.
 type linked struct {
 	id, role, label string
 	parents         []api.Parent
 }
 
-// draw lays turns out from left to right in their order. A turn is on the row of the one that it continues, unless another did so before: then on the
-// first row that is free, and so is one that continues nothing here.
+// draw lays turns out from left to right in order. A turn is in the row of the turn it continues, unless an earlier turn already continues
+// that one. In that case, and if it continues no turn here, it is in the first free row.
 func draw(turns []linked, label string) *drawing {
 	if len(turns) < 2 || len(turns) > mostDrawn {
 		return nil
@@ -194,13 +196,13 @@ func drawBundle(b *bundle) *drawing {
 	return draw(list, "The turns of the slice from left to right, and which continues which")
 }
 
-// Of facts: how wide a column of entities is, and how high a line.
+// In a drawing of facts: the width of a column of entities, and the height of a line.
 const (
 	column = 230
 	lineUp = 24
 )
 
-// drawFacts lays entities out in columns by their distance from the first, in the order of their names.
+// drawFacts lays entities out in columns by their distance from the first, sorted by name.
 func drawFacts(g *api.D3Graph) *drawing {
 	if len(g.Nodes) < 2 || len(g.Nodes) > mostDrawn {
 		return nil

@@ -11,15 +11,16 @@ import (
 	h "github.com/graphkernel/graphkernel/internal/markup"
 )
 
-// An erasedGroup is texts that were erased one after the other for the same reason, at the request of the same one: as one command erases those of a person.
+// An erasedGroup is a run of consecutive erasures with the same reason and requester, such as the erasures by one command of a person's
+// texts.
 type erasedGroup struct {
 	Events []api.Event
 }
 
-// First is the first of them.
+// First returns the first erasure.
 func (e *erasedGroup) First() api.Event { return e.Events[0] }
 
-// Query leads to the group alone.
+// Query returns the query for this group alone.
 func (e *erasedGroup) Query() string {
 	return query("from", fmt.Sprint(e.Events[0].Seq), "to", fmt.Sprint(e.Events[len(e.Events)-1].Seq))
 }
@@ -40,9 +41,9 @@ func (e *erasedGroup) section(whole bool) h.Node {
 type erasedData struct {
 	Groups           []erasedGroup
 	Next             string
-	From, To         uint64 // only these numbers; 0: all
+	From, To         uint64 // only this range of numbers; 0: all
 	Contexts, Slices []api.Issued
-	Older            uint64 // records that were not looked at
+	Older            uint64 // records that were not searched
 	NoHeld           *missing
 }
 
@@ -60,7 +61,7 @@ func (d *erasedData) body(string) h.Node {
 	}
 }
 
-// holders says who was handed the texts.
+// holders shows who received the texts.
 func (d *erasedData) holders() h.Node {
 	if len(d.Groups) == 0 || d.From == 0 && d.To == 0 {
 		return nil
@@ -83,10 +84,10 @@ func (d *erasedData) holders() h.Node {
 	return section("h-held", heading, list, para("dim", h.Text("Facts that were learned from a turn were erased with its text.")))
 }
 
-// mostErased is how many erasures a page has. The contexts and slices of that many turns are looked for, one turn after the other.
+// mostErased is the number of erasures on a page. The contexts and slices of that many turns are searched, one turn after the other.
 const mostErased = 200
 
-// erased lists whose text was erased, and of a part of the list what held the text.
+// erased lists the erasures, and for a range of them the evidence that held the texts.
 func erased(v *visit) (*page, error) {
 	q := v.r.URL.Query()
 	var d erasedData
@@ -125,7 +126,7 @@ func erased(v *visit) (*page, error) {
 	return &page{title: "Erased texts", content: &d}, nil
 }
 
-// touched looks for what was handed out with the texts.
+// touched searches for the issued evidence that held the texts.
 func (d *erasedData) touched(v *visit) error {
 	for _, g := range d.Groups {
 		for _, e := range g.Events {
@@ -141,7 +142,7 @@ func (d *erasedData) touched(v *visit) error {
 	return nil
 }
 
-// once sorts records by their number, the newest first, and leaves out repetitions.
+// once sorts records by number, the newest first, and removes duplicates.
 func once(list []api.Issued) []api.Issued {
 	slices.SortFunc(list, func(a, b api.Issued) int { return cmp.Compare(b.Number, a.Number) })
 	return slices.CompactFunc(list, func(a, b api.Issued) bool { return a.Number == b.Number })

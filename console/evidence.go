@@ -22,7 +22,8 @@ func (d *evidenceData) body(string) h.Node {
 	return append(head, d.verification(), d.prompt(), d.inside(), d.notInside(), d.header())
 }
 
-// heads are the three lines at the top: who asked, what the agent had seen, whether it is genuine. Only a context says what an agent was shown.
+// heads shows the three lines at the top: who asked, what the agent had seen, whether it is genuine. Only a context records what an agent
+// was shown.
 func (d *evidenceData) heads() h.Node {
 	asked := h.Text("not known: no turn is on record that it goes on from")
 	switch {
@@ -62,7 +63,7 @@ func (d *evidenceData) heads() h.Node {
 	return terms("facts heads", term("Asked by", asked), term(of, seen), term("Genuine", genuine))
 }
 
-// record shows what the store recorded about the evidence.
+// record shows the store's record of the evidence.
 func (d *evidenceData) record() h.Node {
 	n, b := &d.Newest, &d.Bundle
 	to := by(" to ", n.By)
@@ -112,7 +113,7 @@ func (d *evidenceData) verification() h.Node {
 	return h.Section(h.ID("verification"), h.Aria("labelledby", "h-verify"), h.H2(h.ID("h-verify"), h.Text("Is it genuine?")), list)
 }
 
-// replayed says what came of choosing again.
+// replayed shows the result of a replay.
 func (d *evidenceData) replayed() h.Node {
 	r := d.Replay
 	if r == nil {
@@ -132,7 +133,7 @@ func (d *evidenceData) prompt() h.Node {
 	return section("h-prompt", "The prompt as the agent saw it", h.Details(h.Summary(h.Text(d.Bundle.Request.Format+", "+count(len(d.Prompt), "byte", "bytes"))), said(d.Prompt)))
 }
 
-// inside is what it holds, with the reasons.
+// inside shows the contents of the evidence, with the reasons for including them.
 func (d *evidenceData) inside() h.Node {
 	b := &d.Bundle
 	list := h.Group{d.Drawing.figure()}
@@ -160,7 +161,7 @@ func (f bundleFact) item() h.Node {
 	return h.Li(words, space, span("dim", h.If(f.Source != "", h.Text("by "), bdi(f.Source)), h.Text(source)), h.If(f.Turn != "", h.Text(" from turn "), turnLink(f.Turn)))
 }
 
-// why says what speaks for a candidate.
+// why shows the reasons for a candidate.
 func (c *candidate) why() h.Node {
 	if c == nil {
 		return nil
@@ -176,7 +177,7 @@ func (t *shownTurn) item(anchor string) h.Node {
 	return h.Li(h.ID("t-"+t.ID), h.Class(class), para("head", who(t.Role, t.Author), space, moment(t.CreatedAt), space, turnLink(t.ID), space, t.Admission.why(), space, t.Candidate.why()), t.text())
 }
 
-// why says how a turn came into a slice.
+// why shows why a turn was selected for a slice.
 func (a *admission) why() h.Node {
 	if a == nil {
 		return nil
@@ -198,7 +199,7 @@ func (a *admission) why() h.Node {
 	return span("why", h.Text(text))
 }
 
-// notInside is what it does not hold, with the reasons of some, and the form that asks for others.
+// notInside shows candidates that are not in the evidence, some with the reason, and a form that asks for other reasons.
 func (d *evidenceData) notInside() h.Node {
 	if d.Kind() == "facts" {
 		return nil
@@ -220,7 +221,7 @@ func (d *evidenceData) notInside() h.Node {
 	return section("h-out", "What is not in it, and why", list, h.Ul(h.Class("out"), h.Map(d.Outside, outsider.item)), h.If(d.MoreOut > 0, para("dim", h.Text("And "+thousands(d.MoreOut)+" more."))))
 }
 
-// without says what would be missing without the turn that is explained.
+// without shows what would be missing without the explained turn.
 func (d *evidenceData) without() h.Node {
 	if !d.Without {
 		return nil
@@ -257,7 +258,7 @@ func (o outsider) item() h.Node {
 	return h.Li(name, space, h.If(o.Text != "", h.Bdi(h.Text(o.Text))), h.If(cost != "", dim(cost)), space, why)
 }
 
-// header is the policy and what the head of the bundle says.
+// header shows the policy and the header of the bundle.
 func (d *evidenceData) header() h.Node {
 	b := &d.Bundle
 	return section("h-policy", "Policy and header",

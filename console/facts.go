@@ -12,8 +12,9 @@ import (
 	h "github.com/graphkernel/graphkernel/internal/markup"
 )
 
-// pathEscape writes a name as the last part of an address. Slashes stay, since the part takes all that is left, unless a browser or the router would
-// make another path of them: then they are escaped. Nothing else leads away from "..", which is a name, but a slash that its form drops.
+// pathEscape escapes a name for the last part of a path. That part is the rest of the path, so slashes in the name are kept, unless a
+// browser or the router would clean the path: then they are escaped. The name ".." has no slash to escape, so one is appended; the
+// canonical form of names drops it.
 func pathEscape(name string) string {
 	escaped := strings.ReplaceAll(url.PathEscape(name), "%2F", "/")
 	if path.Clean("/"+escaped) == "/"+escaped {
@@ -25,7 +26,7 @@ func pathEscape(name string) string {
 	return url.PathEscape(name)
 }
 
-// entityPath is where the facts about a name are shown.
+// entityPath returns the path of the page with the facts about a name.
 func entityPath(name string) string { return "/facts/" + pathEscape(name) }
 
 type factsData struct {
@@ -49,7 +50,7 @@ func (d *factsData) body(string) h.Node {
 	}
 }
 
-// facts lists what is believed, and searches it by a name.
+// facts lists the believed facts, or searches them by a name.
 func facts(v *visit) (*page, error) {
 	q := v.r.URL.Query()
 	d := factsData{Q: strings.TrimSpace(q.Get("q")), AsOf: q.Get("as_of"), After: q.Get("after")}
@@ -96,7 +97,7 @@ func (d *entityData) body(string) h.Node {
 	}
 }
 
-// acted is one act of the history of a fact.
+// acted shows one act in the history of a fact.
 func acted(a api.KnowledgeAct) h.Node {
 	words := span("gone", h.Text("erased with its turn"))
 	if !a.Erased {
@@ -105,7 +106,7 @@ func acted(a api.KnowledgeAct) h.Node {
 	return h.Li(h.Textf("number %d, ", a.Seq), moment(a.At), h.Text(": "+a.Kind+" "), words, h.If(a.Turn != (dag.TurnID{}), h.Text(" from turn "), turnLink(a.Turn)), h.If(a.Until != 0, h.Textf(", believed until number %d", a.Until)))
 }
 
-// entity shows what is believed of a name, as of a number, the aliases that lead to it, and the graph around it.
+// entity shows the believed facts about a name as of a number, the aliases of the name, and the graph around it.
 func entity(v *visit) (*page, error) {
 	q := v.r.URL.Query()
 	d := entityData{Name: v.r.PathValue("name"), AsOf: q.Get("as_of"), After: q.Get("after"), Statement: q.Get("statement")}

@@ -8,13 +8,13 @@ import (
 	h "github.com/graphkernel/graphkernel/internal/markup"
 )
 
-// A content is what a page shows. The token is for forms that change something.
+// A content is the content of a page. The token is for forms that change something.
 type content interface{ body(token string) h.Node }
 
-// A place is a place in the console with its name.
+// A place is a path in the console with its name.
 type place struct{ Path, Name string }
 
-// sections are what the navigation leads to: the pages that a role may open.
+// sections returns the links in the navigation: the pages that a role may open.
 func sections(role string) (list []place) {
 	for _, one := range []struct {
 		place
@@ -30,10 +30,10 @@ func sections(role string) (list []place) {
 	return list
 }
 
-// mark is the sign of the program.
+// mark is the logo of the program.
 const mark = `<svg viewBox="0 0 24 24" width="22" height="22" aria-hidden="true"><path d="M5 5L12 12L19 5M12 12V20" fill="none" stroke="currentColor" stroke-width="2"/><g fill="currentColor"><circle cx="5" cy="5" r="3"/><circle cx="19" cy="5" r="3"/><circle cx="12" cy="12" r="3"/><circle cx="12" cy="20" r="3"/></g></svg>`
 
-// render writes a page with the frame that every page has around it.
+// render writes a page inside the frame that all pages have.
 func (v *visit) render(w io.Writer, p *page) error {
 	token := ""
 	if v.sign != nil {
@@ -59,7 +59,7 @@ func (v *visit) render(w io.Writer, p *page) error {
 	).Render(w)
 }
 
-// navigation is for somebody who is let in.
+// navigation shows the navigation to a signed-in caller.
 func (v *visit) navigation(token string) h.Node {
 	if v.who == nil {
 		return nil
@@ -74,11 +74,11 @@ func (v *visit) navigation(token string) h.Node {
 	}
 }
 
-// A problem is an error as a page shows it.
+// A problem is an error as shown on a page.
 type problem struct {
 	Status                        int
 	Title, Detail, Place, Request string
-	Turns                         []dag.TurnID // that may be meant
+	Turns                         []dag.TurnID // turns that the name may refer to
 }
 
 func (p *problem) body(string) h.Node {
@@ -92,7 +92,7 @@ func (p *problem) body(string) h.Node {
 	}
 }
 
-// wholeTurns lists turns by their whole ids.
+// wholeTurns lists turns by their full ids.
 func wholeTurns(ids []dag.TurnID) h.Node {
 	return h.If(len(ids) > 0, h.Ul(h.Map(ids, func(id dag.TurnID) h.Node { return h.Li(link("/turns/"+id.String(), code(id))) })))
 }

@@ -18,10 +18,10 @@ import (
 	h "github.com/graphkernel/graphkernel/internal/markup"
 )
 
-// A statement of a page's part that the service did not give: who asks may not see it, or there is none.
+// A missing is a part of a page that the service did not return: the caller may not see it, or it does not exist.
 type missing struct{ Why string }
 
-// optional turns what a role may not see, or what this service does not have, into a line on the page.
+// optional converts an error into a line on the page if the role may not see a part, or if this service does not have it.
 func optional(err error) (*missing, error) {
 	var p *client.Problem
 	if errors.As(err, &p) && slices.Contains([]int{http.StatusForbidden, http.StatusNotFound, http.StatusServiceUnavailable, http.StatusGone}, p.Status) {
@@ -31,7 +31,7 @@ func optional(err error) (*missing, error) {
 }
 
 type homeData struct {
-	Live            string // the stream of what happens after this page
+	Live            string // the stream of events after this page was made
 	Conversations   []conversationLine
 	NoConversations *missing
 	Issued          []api.Issued
@@ -81,7 +81,7 @@ func (d *homeData) ledger() h.Node {
 	return terms("facts", term("Log", link("/ledger", code(d.Ledger.Origin))), term("Size", h.Text(count(d.Ledger.Size, "leaf", "leaves"))), term("Witnessed last", witnessed))
 }
 
-// newest is how many lines the lists of the home page have.
+// newest is the number of lines in the lists of the home page.
 const newest = 10
 
 func home(v *visit) (*page, error) {
@@ -105,11 +105,11 @@ func home(v *visit) (*page, error) {
 	return &page{title: "Home", content: &d}, err
 }
 
-// after is the field of the id of the event that a stream goes on after.
+// after is the field for the id of the last event before the stream.
 const after = "last_event_id"
 
-// present is the id of the newest event before this page was made: the tenant had come so far when its reader was let in,
-// and handed is what it shows of the evidence that was handed out, newest first.
+// present returns the id of the newest event before this page was made: the tenant's head when the request was admitted, and the number of
+// the newest record in handed, the list of issued evidence on the page, newest first.
 func (v *visit) present(handed []api.Issued) string {
 	var number uint64
 	if len(handed) > 0 {
@@ -118,7 +118,7 @@ func (v *visit) present(handed []api.Issued) string {
 	return fmt.Sprintf("%d-%d", v.who.Head, number)
 }
 
-// live sends the events of the tenant as they come, as long as the sign-in holds.
+// live sends the events of the tenant as they happen, as long as the sign-in is valid.
 func live(v *visit) (*page, error) {
 	if v.r.Method == http.MethodHead {
 		v.w.Header().Set("Allow", http.MethodGet)
@@ -146,13 +146,13 @@ type checkpoint struct {
 	By     []cosigner
 }
 
-// A cosigner is who signed a checkpoint, and when, if the signature says when (C2SP tlog-cosignature).
+// A cosigner is a signer of a checkpoint, with the time of the signature if it contains one (C2SP tlog-cosignature).
 type cosigner struct {
 	Name string
 	At   string
 }
 
-// Witnessed is the newest time at which a witness signed; "" if none did.
+// Witnessed returns the newest time of a witness's signature, or "" if there is none.
 func (c *checkpoint) Witnessed() string {
 	at := ""
 	for _, by := range c.By {
@@ -161,7 +161,7 @@ func (c *checkpoint) Witnessed() string {
 	return at
 }
 
-// checkpoint asks for the ledger's head.
+// checkpoint asks the service for the ledger's head.
 func (v *visit) checkpoint() (*checkpoint, *missing, error) {
 	text, err := v.bytes("/log/checkpoint")
 	if err != nil {
@@ -172,7 +172,7 @@ func (v *visit) checkpoint() (*checkpoint, *missing, error) {
 	return c, nil, err
 }
 
-// readCheckpoint reads a checkpoint to show it. It checks no signature: that is for whoever verifies.
+// readCheckpoint parses a checkpoint to show it. It checks no signature; a verifier does that.
 func readCheckpoint(text string) (*checkpoint, error) {
 	body, signatures, found := strings.Cut(text, "\n\n")
 	lines := strings.Split(body, "\n")

@@ -18,7 +18,7 @@ import (
 	"github.com/graphkernel/graphkernel/slice/contexts"
 )
 
-// kinds are what can be handed out, as the list of it is narrowed.
+// kinds are the kinds of evidence by which the list can be filtered.
 var kinds = []place{{"", "Everything"}, {"slice", "Slices of turns"}, {"context", "Contexts"}, {"facts", "Slices of facts"}, {"belief", "Beliefs"}}
 
 type handedOutData struct {
@@ -45,14 +45,14 @@ func (d *handedOutData) body(token string) h.Node {
 	}
 }
 
-// handedOut lists what was handed out, the newest first.
+// handedOut lists the issued evidence, the newest first.
 func handedOut(v *visit) (*page, error) {
 	q := v.r.URL.Query()
 	got, err := ask(v, api.ListSlices, api.SliceQuery{Kind: q.Get("kind"), Newest: true, Paging: api.Paging{Limit: 50, After: q.Get("after")}})
 	return &page{title: "Handed out", content: &handedOutData{q.Get("kind"), got.Next, got.Slices}}, err
 }
 
-// A bundle is evidence as pages show it: the members that bundles of the three kinds have, of which each kind has some.
+// A bundle is a bundle of evidence as shown on pages. It has the members of bundles of every kind; each kind uses some of them.
 type bundle struct {
 	Anchor     string         `json:"anchor"`
 	AsOf       uint64         `json:"as_of"`
@@ -79,13 +79,13 @@ type bundle struct {
 	Question *struct{ Start []string } `json:"question"`
 }
 
-// A bundleFact is a fact as a bundle has it.
+// A bundleFact is a fact in a bundle.
 type bundleFact struct {
 	Statement, Subject, Predicate, Object, Source, Turn string
 	Confidence                                          json.Number
 }
 
-// A bundleBelief is a revision as a context has it.
+// A bundleBelief is a revision in a context.
 type bundleBelief struct {
 	Private struct {
 		Title, Summary string
@@ -98,7 +98,7 @@ type bundleBelief struct {
 	}
 }
 
-// Ref is the address of the revision.
+// Ref returns the address of the revision.
 func (b *bundleBelief) Ref() string { return fmt.Sprintf("%s?r=%d", b.Public.Item, b.Public.Revision) }
 
 type bundleTurn struct {
@@ -106,7 +106,7 @@ type bundleTurn struct {
 	Admission *admission `json:"admission"`
 }
 
-// An admission is why a turn is in a slice, as its bundle says it.
+// An admission is the reason why a turn is in a slice, as its bundle states it.
 type admission struct {
 	Via, From, Voice string
 	Distance, Cost   int
@@ -115,7 +115,7 @@ type admission struct {
 	Things           []string `json:"things"`
 }
 
-// A candidate is what a context was chosen from.
+// A candidate is a turn, a fact or a belief that a context was chosen from.
 type candidate struct {
 	ID       string         `json:"id"`
 	Kind     string         `json:"kind"`
@@ -125,10 +125,10 @@ type candidate struct {
 	Features map[string]int `json:"features"`
 }
 
-// Kind is what a bundle is of.
+// Kind returns the kind of the bundle.
 func (b *bundle) Kind() string { return kindOf(b.Provenance.SchemaVersion) }
 
-// A shownTurn is a turn of a bundle with the reasons why it is in.
+// A shownTurn is a turn of a bundle with the reason for including it.
 type shownTurn struct {
 	turnRow
 	Admission *admission
@@ -138,28 +138,28 @@ type shownTurn struct {
 // An outsider is a turn, a fact or a belief that is not in a bundle.
 type outsider struct {
 	Candidate *candidate
-	Why       string // in a sentence; "": it was not asked for
+	Why       string // a sentence; "": it was not requested
 	Text      string // the beginning of its text
 	ID        string
 }
 
 type evidenceData struct {
 	whoAsked
-	Anchored bool // it goes on from a turn that is there
+	Anchored bool // its anchor is a turn that exists
 	ID       string
 	Bundle   bundle
 	Records  []api.Issued
 	Newest   api.Issued
-	Digest   string // of the bundle that is shown, if it is not the newest
+	Digest   string // of the bundle shown, if that is not the newest
 	Turns    []shownTurn
 	Drawing  *drawing
 	Outside  []outsider
 	MoreOut  int
 	Explain  string
 	Reason   string
-	Without  bool         // it is said what would be missing without the turn that is explained
-	Lost     []shownTurn  // then: others that would not be in it
-	Instead  []dag.TurnID // and those that would
+	Without  bool         // the page says what would be missing without the explained turn
+	Lost     []shownTurn  // if Without: other turns that would not be in it
+	Instead  []dag.TurnID // if Without: turns that would be in it instead
 	Verdict  *api.BundleVerdict
 	NoVerify *missing
 	Replay   *api.Replay
@@ -169,7 +169,7 @@ type evidenceData struct {
 	Gone     string // why there is no bundle
 }
 
-// CandidateOf returns the candidate of an id, or nil.
+// CandidateOf returns the candidate with an id, or nil.
 func (d *evidenceData) CandidateOf(id string) *candidate {
 	for i := range d.Bundle.Candidates {
 		if c := &d.Bundle.Candidates[i]; c.ID == id {
@@ -179,10 +179,10 @@ func (d *evidenceData) CandidateOf(id string) *candidate {
 	return nil
 }
 
-// Kind is what it is, also where the bundle is gone.
+// Kind returns the kind of the evidence, even if the bundle was erased.
 func (d *evidenceData) Kind() string { return kindOf(d.Newest.SchemaVersion) }
 
-// bundlePath is where the service has a bundle.
+// bundlePath returns the path of a bundle in the service.
 func bundlePath(id, digest string) string {
 	path := "/api/slices/" + url.PathEscape(id) + "/bundle"
 	if digest != "" {
@@ -191,7 +191,7 @@ func bundlePath(id, digest string) string {
 	return path
 }
 
-// evidence shows a slice, a slice of facts, or a context.
+// evidence shows issued evidence: a slice of turns or facts, a context, or evidence of a belief.
 func evidence(v *visit) (*page, error) {
 	id := strings.ToLower(v.r.PathValue("id"))
 	q := v.r.URL.Query()
@@ -232,7 +232,7 @@ func evidence(v *visit) (*page, error) {
 	return &page{title: title, content: &d}, nil
 }
 
-// begins looks for evidence by the beginning of its id, as commands do.
+// begins finds evidence by a prefix of its id, as commands do.
 func (v *visit) begins(begin string, otherwise error) (*page, error) {
 	if len(begin) >= 4 && len(begin) < 16 {
 		if found, err := ask(v, api.ListSlices, api.SliceQuery{Begins: begin}); err == nil && len(found.Slices) > 0 {
@@ -276,7 +276,7 @@ func (d *evidenceData) fill(v *visit, data []byte, replay bool) error {
 	return d.outside(v)
 }
 
-// turns puts the turns of the bundle into the order in which an agent was shown them.
+// turns sorts the turns of the bundle into the order in which an agent was shown them.
 func (d *evidenceData) turns() error {
 	b := &d.Bundle
 	of := map[string]*candidate{}
@@ -302,14 +302,14 @@ func (d *evidenceData) turns() error {
 	return nil
 }
 
-// How many turns that are not in a bundle a page lists, and of how many it says why.
+// Limits for the turns that are not in a bundle: how many a page lists, and for how many it states the reason.
 const (
 	outsiders = 25
 	explained = 2
 )
 
-// outside finds what the policy saw, or could have seen, and did not take: the candidates of a context that fit best, and the turns
-// before the anchor of a slice. Of the first few it says why; of any other it does on asking.
+// outside finds turns that the policy considered, or could have considered, and did not choose: the best candidates of a context, and the
+// turns before the anchor of a slice. It states the reason for the first few; the reader can ask for others.
 func (d *evidenceData) outside(v *visit) error {
 	in := map[string]bool{}
 	for i := range d.Bundle.Turns {
@@ -344,7 +344,7 @@ func (d *evidenceData) outside(v *visit) error {
 	for i := range d.Outside[:min(len(d.Outside), explained)] {
 		why, err := d.why(v, d.Outside[i].ID, false)
 		if m, err := optional(err); m != nil || err != nil {
-			return err // a role that may not ask is told nothing
+			return err // nothing is shown to a role without the permission
 		}
 		d.Outside[i].Why = why
 	}
@@ -360,7 +360,7 @@ func (d *evidenceData) outside(v *visit) error {
 	return nil
 }
 
-// Sum is what speaks for a candidate, without the weights of the policy.
+// Sum returns the sum of a candidate's features, without the weights of the policy.
 func (c *candidate) Sum() int {
 	sum := 0
 	for _, n := range c.Features {
@@ -369,7 +369,7 @@ func (c *candidate) Sum() int {
 	return sum
 }
 
-// Reasons lists what speaks for a candidate, the most first.
+// Reasons lists the features of a candidate, the largest first.
 func (c *candidate) Reasons() string {
 	names := slices.SortedFunc(maps.Keys(c.Features), func(a, b string) int {
 		return cmp.Or(cmp.Compare(c.Features[b], c.Features[a]), strings.Compare(a, b))
@@ -380,7 +380,7 @@ func (c *candidate) Reasons() string {
 	return strings.Join(names, ", ")
 }
 
-// before lists the turns of the anchor's conversation that came before it and are not in the slice, the last first.
+// before lists turns of the anchor's conversation that were admitted up to the slice's as_of and are not in the slice, the last first.
 func (d *evidenceData) before(v *visit, in map[string]bool) error {
 	anchor, err := dag.ParseTurnID(d.Bundle.Anchor)
 	if err != nil {
@@ -426,7 +426,7 @@ func (d *evidenceData) before(v *visit, in map[string]bool) error {
 	return nil
 }
 
-// why asks for the reason in a sentence.
+// why asks the service for the reason, as a sentence.
 func (d *evidenceData) why(v *visit, id string, without bool) (string, error) {
 	if d.Bundle.Kind() == "context" {
 		in := api.ExplainContextRequest{ContextID: slice.SliceID(d.ID), Turn: id}
@@ -451,14 +451,14 @@ func (d *evidenceData) why(v *visit, id string, without bool) (string, error) {
 	return e.Explanation, err
 }
 
-// A parameter is one of a policy, with the path to it.
+// A parameter is a parameter of a policy; its name is the path to it.
 type parameter struct{ Name, Value string }
 
 func listParameters(list []parameter) h.Node {
 	return terms("facts", h.Map(list, func(p parameter) h.Node { return h.Group{h.Dt(bdi(p.Name)), h.Dd(bdi(p.Value))} }))
 }
 
-// parameters lists those of a policy, in the order of their names.
+// parameters lists the parameters of a policy, sorted by name.
 func parameters(prefix string, of map[string]any) (list []parameter) {
 	for _, name := range slices.Sorted(maps.Keys(of)) {
 		switch value := of[name].(type) {
@@ -475,11 +475,11 @@ func parameters(prefix string, of map[string]any) (list []parameter) {
 	return list
 }
 
-// download sends a file of evidence: what the service handed out, byte for byte.
+// download sends a file of evidence exactly as the service returned it.
 func download(v *visit) (*page, error) {
 	id, name := strings.ToLower(v.r.PathValue("id")), v.r.PathValue("file")
 	digest := v.r.URL.Query().Get("bundle")
-	if name == "trust" { // also where the bundle's text was erased
+	if name == "trust" { // it exists even if the bundle's text was erased
 		trust, err := v.trust()
 		if err != nil {
 			return nil, err
@@ -519,7 +519,7 @@ func download(v *visit) (*page, error) {
 	return nil, refused(http.StatusNotFound, "there is no file %.80q of evidence", name)
 }
 
-// trust writes the keys that the service publishes as a trust file (docs/evidence.md, section 6).
+// trust returns the keys that the service publishes as a trust file (docs/evidence.md, section 6).
 func (v *visit) trust() ([]byte, error) {
 	data, err := v.bytes("/log/keys")
 	if err != nil {

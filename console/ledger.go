@@ -16,7 +16,7 @@ type ledgerData struct {
 	Keys       string
 	From, To   string
 	Path       []string // hashes of a proof of consistency
-	Consistent bool     // a proof was asked for and came
+	Consistent bool     // a proof was requested and received
 	Leaf       string
 	Proof      string
 	Wrong      string
@@ -41,7 +41,7 @@ func (d *ledgerData) body(string) h.Node {
 	}
 }
 
-// terms shows a head and who signed it.
+// terms shows a checkpoint and its signers.
 func (c *checkpoint) terms() h.Node {
 	if c == nil {
 		return nil
@@ -55,7 +55,7 @@ func (c *checkpoint) terms() h.Node {
 	}
 }
 
-// ledgerPage shows the head of the ledger, who cosigned it, its keys, and on asking proofs.
+// ledgerPage shows the head of the ledger, its cosigners, its keys, and proofs on request.
 func ledgerPage(v *visit) (*page, error) {
 	q := v.r.URL.Query()
 	d := ledgerData{From: q.Get("from"), To: q.Get("to"), Leaf: strings.TrimSpace(q.Get("leaf"))}
@@ -90,7 +90,7 @@ func ledgerPage(v *visit) (*page, error) {
 	return p, nil
 }
 
-// proof asks for a proof; what is wrong with the question is shown beside the form.
+// proof asks the service for a proof. A fault in the question is stored in wrong, to be shown next to the form.
 func (v *visit) proof(path string, wrong *string) (string, error) {
 	text, err := v.bytes(path)
 	if p := problemIn(err); p != nil && p.Status >= 400 && p.Status < 500 && p.Status != http.StatusUnauthorized {

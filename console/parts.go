@@ -22,30 +22,31 @@ func dim(s string) h.Node { return span("dim", h.Text(s)) }
 
 func code(s any) h.Node { return h.Code(h.Text(fmt.Sprint(s))) }
 
-// bdi isolates what somebody wrote from the direction of the text around it.
+// bdi isolates text by others from the direction of the surrounding text.
 func bdi(s string) h.Node { return h.Bdi(text(s)) }
 
-// said is what somebody wrote, with its lines.
+// said shows text by others, with its line breaks.
 func said(s string) h.Node { return h.Div(h.Class("said"), h.Dir("auto"), text(s)) }
 
-// section is a part of a page below its heading, whose id begins with h.
+// section shows a part of a page with its heading. id is the id of the heading and begins with h.
 func section(id, heading string, nodes ...h.Node) h.Node {
 	return h.Section(h.Aria("labelledby", id), h.H2(h.ID(id), h.Text(heading)), h.Group(nodes))
 }
 
-// terms is a list of terms, each with what it is.
+// terms shows a list of terms with their descriptions.
 func terms(class string, pairs ...h.Node) h.Node { return h.Dl(h.Class(class), h.Group(pairs)) }
 
 func term(name string, nodes ...h.Node) h.Node {
 	return h.Group{h.Dt(h.Text(name)), h.Dd(h.Group(nodes))}
 }
 
-// table is rows below the names of their columns, which have | between them, in a box that scrolls by itself. A column whose name begins with # is of numbers.
+// table shows rows below the names of their columns, which are separated by |, in a box that scrolls. A column whose name begins with #
+// contains numbers.
 func table(caption, columns string, rows ...h.Node) h.Node {
 	return h.Div(h.Class("scroll"), bare(h.Class("wide"), "hidden", caption, columns, rows...))
 }
 
-// bare is a table without its box.
+// bare shows a table without the box.
 func bare(attr h.Node, captionClass, caption, columns string, rows ...h.Node) h.Node {
 	return h.Table(attr, h.Caption(h.If(captionClass != "", h.Class(captionClass)), h.Text(caption)),
 		h.THead(h.Tr(h.Map(strings.Split(columns, "|"), func(name string) h.Node {
@@ -54,24 +55,24 @@ func bare(attr h.Node, captionClass, caption, columns string, rows ...h.Node) h.
 		}))), h.TBody(h.Group(rows)))
 }
 
-// row is a row of a table with its heading.
+// row shows a row of a table, with its heading.
 func row(heading h.Node, cells ...h.Node) h.Node {
 	return h.Tr(h.Th(h.Scope("row"), heading), h.Group(cells))
 }
 
 func digits(s string) h.Node { return h.Td(h.Class("number"), h.Text(s)) }
 
-// next leads to the page that a list goes on with.
+// next links to the next page of a list.
 func next(to, label string) h.Node { return para("pager", nextLink(to, label)) }
 
 func nextLink(to, label string) h.Node { return h.A(h.Rel("next"), h.Href(to), h.Text(label)) }
 
-// inline is a form on one line that changes nothing.
+// inline shows a form on one line that changes nothing.
 func inline(nodes ...h.Node) h.Node {
 	return h.Form(h.Class("inline"), h.P(h.Group(nodes)))
 }
 
-// field is an input with its label.
+// field shows an input with its label.
 func field(id, label, name string, attributes ...h.Node) h.Node {
 	return h.Group{h.Label(h.For(id), h.Text(label)), space, h.Input(h.ID(id), h.Name(name), h.Group(attributes))}
 }
@@ -86,14 +87,14 @@ func option(value, label, chosen string) h.Node {
 	return h.Option(h.Value(value), h.If(value == chosen, h.Selected()), h.Text(label))
 }
 
-// sequence is an input for a sequence number.
+// sequence shows an input for a sequence number.
 func sequence(id, label, name, value string, attributes ...h.Node) h.Node {
 	return field(id, label, name, h.Value(value), h.InputMode("numeric"), h.Size("8"), h.Group(attributes))
 }
 
 func asOfField(label, value string) h.Node { return sequence("asof", label, "as_of", value) }
 
-// evidenceField is an input for the id of a slice or a context.
+// evidenceField shows an input for the id of a slice or a context.
 func evidenceField(id, label, name string, attributes ...h.Node) h.Node {
 	return field(id, label, name, h.Group(attributes), h.Required(), h.Pattern("[0-9a-fA-F]{16}"), h.Tip("16 hexadecimal digits"), h.AutoComplete("off"))
 }
@@ -102,10 +103,10 @@ func compareWith() h.Node {
 	return h.Group{evidenceField("c-b", "with", "b"), space, button("Compare")}
 }
 
-// wrong says what is wrong with what was typed.
+// wrong shows what is wrong with the input.
 func wrong(s string) h.Node { return h.If(s != "", h.P(h.Class("wrong"), h.Role("alert"), bdi(s))) }
 
-// line is in place of a part that the service did not give.
+// line shows why a part of the page is missing.
 func (m *missing) line() h.Node { return para("dim", bdi(m.Why)) }
 
 func shortID(of any) h.Node {
@@ -115,13 +116,13 @@ func shortID(of any) h.Node {
 
 func turnLink(id any) h.Node { return link("/turns/"+fmt.Sprint(id), shortID(id)) }
 
-// moment is a time.
+// moment shows a time.
 func moment(t any) h.Node {
 	at := fmt.Sprint(t)
 	return h.Time(h.DateTime(at), h.Text(when(at)))
 }
 
-// holds says when something holds.
+// holds shows the period in which something holds.
 func holds(from, until *dag.Time) h.Node {
 	var list h.Group
 	if from != nil {
@@ -141,10 +142,10 @@ func author(name string) h.Node {
 	return h.Either(name != "", h.Bdi(h.Class("author"), text(name)), span("gone", h.Text("a name that was erased or never came")))
 }
 
-// by names a key, after a word.
+// by shows a key after a word.
 func by(before, key string) h.Node { return h.If(key != "", h.Text(before), code(key)) }
 
-// issuedTo is the link to what was handed out.
+// issuedTo links to issued evidence.
 func issuedTo(i *api.Issued) h.Node {
 	if kindOf(i.SchemaVersion) == "context" {
 		return link("/contexts/"+string(i.SliceID), code(i.SliceID))
@@ -166,7 +167,7 @@ func itemLink(ref string) h.Node { return link(itemPath(ref), code(ref)) }
 
 func spaceLink(space string) h.Node { return link("/beliefs?"+query("space", space), h.Text(space)) }
 
-// issuedTable is a table of what was handed out.
+// issuedTable shows a table of issued evidence.
 func issuedTable(caption string, list []api.Issued) h.Node {
 	return table(caption, "Id|Kind|Handed out|Policy|For|To", h.Map(list, func(i api.Issued) h.Node {
 		kind, isFor, to := kindOf(i.SchemaVersion), span("gone", h.Text("erased")), dim("not recorded")
@@ -195,14 +196,14 @@ func factsTable(list []api.Fact) h.Node {
 	}))
 }
 
-// checksTable says what came of each check by the service.
+// checksTable shows the result of each check by the service.
 func checksTable(list []api.Check) h.Node {
 	return h.Div(h.Class("scroll"), h.TabIndex("0"), h.Role("region"), h.Aria("label", "Checks by the service"), bare(h.Class("wide checks"), "hidden", "Checks", "Check|Result|Detail", h.Map(list, func(c api.Check) h.Node {
 		return row(h.Text(string(c.ID)), h.Td(h.Class("status "+string(c.Status)), h.Text(string(c.Status))), h.Td(bdi(c.Detail)))
 	})))
 }
 
-// verdict says what the service found of a bundle, and how.
+// verdict shows the service's verdict on a bundle, with its checks.
 func verdict(v *api.BundleVerdict, attributes ...h.Node) h.Node {
 	return h.Group{
 		h.P(h.Class("verdict "+passed(v.Admissible)), h.Group(attributes), h.Text("The service: "), h.Strong(h.Text(outcome(v))), h.If(v.Reason != "", h.Text(": "), bdi(v.Reason)),
@@ -218,7 +219,7 @@ func outcome(v *api.BundleVerdict) string {
 	return v.Outcome
 }
 
-// passed is the class of what passed, or did not.
+// passed returns the CSS class of a passed or failed check.
 func passed(did bool) string {
 	if did {
 		return "ok"
@@ -226,13 +227,13 @@ func passed(did bool) string {
 	return "fail"
 }
 
-// fileForm is the form by which a bundle is brought.
+// fileForm shows the form for uploading a bundle.
 func fileForm(token string) h.Node {
 	return h.Form(h.Class("inline"), h.Method("post"), h.Action(checkPath), h.EncType("multipart/form-data"),
 		h.P(hidden("token", token), field("bundle", "A bundle that you were given", "bundle", h.Type("file"), h.Required()), space, button("Check it")))
 }
 
-// post is a form that changes something.
+// post shows a form that changes something.
 func post(class, to, token string, nodes ...h.Node) h.Node {
 	return h.Form(h.If(class != "", h.Class(class)), h.Method("post"), h.Action(to), hidden("token", token), h.Group(nodes))
 }

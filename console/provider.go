@@ -19,18 +19,19 @@ import (
 	"github.com/graphkernel/graphkernel/internal/loopback"
 )
 
-// A Provider is an OpenID provider (OpenID Connect Core 1.0) that people sign in with, by an authorization code with PKCE (RFC 7636). What it issues is then presented to the
-// service as any JWT is: the service decides whether it is good, and what its holder may do.
+// A Provider is an OpenID provider (OpenID Connect Core 1.0) that people sign in with, by an authorization code with PKCE (RFC 7636). The
+// token it issues is then presented to the service like any JWT: the service decides whether the token is valid, and what its holder may
+// do.
 type Provider struct {
-	Issuer string       // its URL; its description is below it
-	Client string       // the id under which this console is registered there
-	Secret string       // of that client; "": it is public
+	Issuer string       // its URL; its discovery document is below it
+	Client string       // the client id of this console at the provider
+	Secret string       // of that client; "": it is a public client
 	URL    string       // of this console, as browsers know it: the provider sends them back to URL/sign-in/return
-	Scopes []string     // beside openid
-	HTTP   *http.Client // nil: one that uses the proxy which the environment names, and waits for 10 seconds at most
+	Scopes []string     // in addition to openid
+	HTTP   *http.Client // nil: a client that uses the proxy named by the environment, and waits at most 10 seconds
 }
 
-// endpoints are where a provider is asked, once it has said so.
+// endpoints are the endpoints of a provider, once they were discovered.
 type endpoints struct {
 	known atomic.Pointer[oauth2.Endpoint]
 }
@@ -48,13 +49,13 @@ func (p *Provider) Check() error {
 	return nil
 }
 
-// isPrivate reports whether what is sent to a URL is read by nobody on the way.
+// isPrivate reports whether nobody on the network can read what is sent to a URL.
 func isPrivate(text string) bool {
 	at, err := url.Parse(text)
 	return err == nil && at.Host != "" && at.User == nil && (at.Scheme == "https" || at.Scheme == "http" && loopback.Is(at.Hostname()))
 }
 
-// host is what people are told the provider is.
+// host returns the name of the provider to show to people.
 func (p *Provider) host() string {
 	u, err := url.Parse(p.Issuer)
 	if err != nil {
@@ -63,7 +64,7 @@ func (p *Provider) host() string {
 	return u.Host
 }
 
-// client asks the provider. It waits for no longer than a person does, who holds a connection meanwhile.
+// client returns the client for requests to the provider. Its timeout is short, because a person is waiting and holds a connection.
 func (p *Provider) client() *http.Client {
 	if p.HTTP != nil {
 		return p.HTTP
@@ -71,12 +72,12 @@ func (p *Provider) client() *http.Client {
 	return &http.Client{Timeout: 10 * time.Second}
 }
 
-// context carries the client that asks the provider.
+// context returns a context with the client for requests to the provider.
 func (p *Provider) context(ctx context.Context) context.Context {
 	return context.WithValue(ctx, oauth2.HTTPClient, p.client())
 }
 
-// discover asks the provider where it is asked (OpenID Connect Discovery 1.0), until it has said so once.
+// discover asks the provider for its endpoints (OpenID Connect Discovery 1.0), until one request succeeded.
 func (e *endpoints) discover(ctx context.Context, p *Provider) (*oauth2.Config, error) {
 	known := e.known.Load()
 	if known == nil {
@@ -110,7 +111,7 @@ func (e *endpoints) discover(ctx context.Context, p *Provider) (*oauth2.Config, 
 	}, nil
 }
 
-// toProvider sends a browser to the provider.
+// toProvider redirects a browser to the provider.
 func toProvider(v *visit) (*page, error) {
 	p := v.config.SignIn
 	if p == nil {
@@ -124,7 +125,7 @@ func toProvider(v *visit) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The provider sends the browser back from another site, so this one cookie is Lax.
+	// The provider redirects the browser back from another site, so this cookie alone is Lax.
 	err = v.begin(v.r.URL.Query().Get("to"), http.SameSiteLaxMode, func(s *signature) { s.Code, s.Nonce = oauth2.GenerateVerifier(), nonce })
 	if err != nil {
 		return nil, err
@@ -134,7 +135,7 @@ func toProvider(v *visit) (*page, error) {
 	return nil, nil
 }
 
-// fromProvider takes a browser back: it has the code exchanged, and signs in with what was issued.
+// fromProvider handles the browser's return from the provider: it exchanges the code, and signs in with the issued token.
 func fromProvider(v *visit) (*page, error) {
 	p := v.config.SignIn
 	begun := v.cookie(beganCookie, before, before)
@@ -155,7 +156,7 @@ func fromProvider(v *visit) (*page, error) {
 		return nil, err
 	}
 	issued, err := c.Exchange(ctx, q.Get("code"), oauth2.VerifierOption(begun.Code))
-	if err != nil { // it may hold the code
+	if err != nil { // the error may contain the code
 		return nil, refused(http.StatusBadGateway, "the provider %s did not exchange the code of this sign-in", p.host())
 	}
 	identity, _ := issued.Extra("id_token").(string)
@@ -168,14 +169,14 @@ func fromProvider(v *visit) (*page, error) {
 			return nil, err
 		}
 		if wrong == "" {
-			// The browser comes from another site, and would not send the cookie along with a redirect.
+			// The browser comes from another site, so it would not send the cookie with a redirect.
 			return &page{title: "Signed in", content: signedIn(within(begun.To)), onward: within(begun.To)}, nil
 		}
 	}
 	return nil, refused(http.StatusForbidden, "the provider %s knows you, and the service takes none of what it issued: its settings oidc.issuer, oidc.audience and the claims of tenant and role have to fit", p.host())
 }
 
-// nonceOf returns the nonce of a token. Whether the token is good, the service says.
+// nonceOf returns the nonce of a token. The service checks whether the token is valid.
 func nonceOf(token string) string {
 	var claims struct{ Nonce string }
 	parts := strings.Split(token, ".")

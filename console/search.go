@@ -19,18 +19,18 @@ type searchData struct {
 	Q, Conversation, Role, Author, Project, Since, Until, Space, AsOf, Policy string
 	Explain                                                                   bool
 	Found                                                                     *api.Found
-	Turns                                                                     []dag.TurnID // whose id begins as the query does
+	Turns                                                                     []dag.TurnID // whose id begins with the query
 	Issued                                                                    []api.Issued
 	Conversations                                                             []conversationLine
 	Wrong                                                                     string
 }
 
-// Narrow reports whether not all turns are searched.
+// Narrow reports whether the search is restricted.
 func (d *searchData) Narrow() bool {
 	return d.Conversation+d.Role+d.Author+d.Project+d.Since+d.Until+d.Space+d.AsOf+d.Policy != "" || d.Explain
 }
 
-// Named reports whether the query is the beginning of the id of something.
+// Named reports whether the query is the prefix of an existing id.
 func (d *searchData) Named() bool { return len(d.Turns)+len(d.Issued)+len(d.Conversations) > 0 }
 
 func (d *searchData) body(string) h.Node {
@@ -105,17 +105,17 @@ func (d *searchData) hit(found api.Hit) h.Node {
 		h.P(h.Class("excerpt"), h.Dir("auto"), excerpt(found.Content, d.Q)))
 }
 
-// turnInConversation leads to a turn on the page of its conversation that begins a few lines above it.
+// turnInConversation returns the path to a turn on a page of its conversation that begins a few turns before it.
 func turnInConversation(conversation, turn string, seq uint64) string {
 	return "/conversations/" + conversation + "?" + query("after", nonzero(seq-min(seq, 6))) + "#t-" + turn
 }
 
 const (
-	hits       = 25       // of a page
-	findPolicy = "find@1" // how people's questions are answered, if they name no policy
+	hits       = 25       // per page
+	findPolicy = "find@1" // the policy for people's questions that name no policy
 )
 
-// search finds turns by words, and turns, conversations and evidence by the beginning of an id. The query is the address.
+// search finds turns by words, and turns, conversations and evidence by a prefix of their id. The query is in the address.
 func search(v *visit) (*page, error) {
 	q := v.r.URL.Query()
 	d := searchData{
@@ -132,7 +132,7 @@ func search(v *visit) (*page, error) {
 	answer.title = "Search: " + line(d.Q, 60)
 	under := findPolicy
 	if idLike(d.Q) {
-		under = "" // by words alone: an id has no meaning
+		under = "" // only by words: an id has no meaning
 	}
 	in := api.Search{Query: d.Q, Limit: hits, Role: d.Role, Author: d.Author, Policy: policy.ID(cmp.Or(d.Policy, under)), Space: belief.Space(d.Space), Explain: true}
 	if d.Project != "" {
@@ -150,7 +150,7 @@ func search(v *visit) (*page, error) {
 		if found, err := ask(v, api.ListSlices, api.SliceQuery{Begins: strings.ToLower(d.Q)}); err == nil {
 			d.Issued = found.Slices
 		}
-		if list, err := v.beginning(d.Q); err == nil { // a role that may not list them is told nothing
+		if list, err := v.beginning(d.Q); err == nil { // nothing is shown to a role without the permission
 			d.Conversations = list
 		}
 	}
@@ -168,7 +168,7 @@ func search(v *visit) (*page, error) {
 	return answer, nil
 }
 
-// fill reads what is no plain text, and says what of it is wrong.
+// fill parses the fields that are not plain text, and returns what is wrong with them.
 func (d *searchData) fill(in *api.Search) string {
 	if d.Conversation != "" {
 		id, err := dag.ParseConversationID(d.Conversation)
@@ -198,19 +198,19 @@ func (d *searchData) fill(in *api.Search) string {
 	return ""
 }
 
-// idLike reports whether a query may be the beginning of an id or of a commit.
+// idLike reports whether a query may be the prefix of an id or of a commit.
 func idLike(s string) bool {
 	return len(s) >= 4 && len(s) <= 64 && strings.Trim(strings.ToLower(s), "0123456789abcdef-") == ""
 }
 
-// beginning lists conversations whose id begins so, at most ten. The service lists them by id: those are next to each other.
+// beginning lists at most ten conversations whose id has a prefix. The service lists them by id, so they are adjacent.
 func (v *visit) beginning(begin string) ([]conversationLine, error) {
 	digits := strings.ToLower(strings.ReplaceAll(begin, "-", ""))
 	first, err := hex.DecodeString(digits + strings.Repeat("0", max(0, 32-len(digits))))
 	if err != nil || len(first) != 16 {
 		return nil, refused(http.StatusNotFound, "%.40q begins no id", begin)
 	}
-	for i := 15; i >= 0; i-- { // the id before the first of them
+	for i := 15; i >= 0; i-- { // the id before the first match
 		if first[i]--; first[i] != 0xff {
 			break
 		}

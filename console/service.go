@@ -15,10 +15,10 @@ type doorway struct {
 	browser *http.Request
 }
 
-// address is what requests are sent to. It is resolved by nobody.
+// address is the base URL for requests to the service. It is never resolved.
 const address = "http://localhost"
 
-// RoundTrip implements http.RoundTripper. The answer is held in memory.
+// RoundTrip implements http.RoundTripper. The whole answer is kept in memory.
 func (d doorway) RoundTrip(r *http.Request) (*http.Response, error) {
 	asked := d.carry(r.Clone(r.Context()))
 	held := &held{header: http.Header{}}
@@ -29,7 +29,7 @@ func (d doorway) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// carry makes a request look as if the browser had sent it: the limits of addresses are of that one.
+// carry makes a request look as if the browser had sent it, so the limits of the browser's address apply.
 func (d doorway) carry(r *http.Request) *http.Request {
 	r.RemoteAddr, r.RequestURI, r.Host, r.TLS = d.browser.RemoteAddr, r.URL.RequestURI(), d.browser.Host, d.browser.TLS
 	if forwarded := d.browser.Header.Values("X-Forwarded-For"); len(forwarded) > 0 {
@@ -41,7 +41,7 @@ func (d doorway) carry(r *http.Request) *http.Request {
 	return r
 }
 
-// A held answer is kept until it is whole.
+// A held is an answer that is kept in memory until it is complete.
 type held struct {
 	header http.Header
 	status int
@@ -68,14 +68,14 @@ func (h *held) code() int {
 	return h.status
 }
 
-// use makes the visit's client for a key. Nothing is sent yet.
+// use creates the visit's client with a key. It sends nothing.
 func (v *visit) use(bearer string) (err error) {
 	v.bearer = bearer
 	v.client, err = client.New(address, bearer, client.Options{Transport: doorway{v.config.Service, v.r}, Attempts: 1})
 	return err
 }
 
-// request makes a request for the service that is not read by a client.
+// request returns a request to the service whose answer no client reads.
 func (v *visit) request(path string) (*http.Request, error) {
 	r, err := http.NewRequestWithContext(v.ctx(), http.MethodGet, address+path, http.NoBody)
 	if err != nil {
@@ -85,7 +85,7 @@ func (v *visit) request(path string) (*http.Request, error) {
 	return doorway{v.config.Service, v.r}.carry(r), nil
 }
 
-// bytes asks for what is no JSON, or must stay byte for byte.
+// bytes returns an answer that is not JSON, or whose bytes must not change.
 func (v *visit) bytes(path string) ([]byte, error) {
 	r, err := v.request(path)
 	if err != nil {
@@ -99,12 +99,12 @@ func (v *visit) bytes(path string) ([]byte, error) {
 	return h.body.Bytes(), nil
 }
 
-// problem is the error of an answer.
+// problem returns the error in an answer.
 func (v *visit) problem(h *held) error {
 	return client.ProblemOf(&http.Response{StatusCode: h.code(), Header: h.header, Body: io.NopCloser(&h.body)})
 }
 
-// pass hands an answer of the service on as it comes, such as a stream of events.
+// passOn passes on an answer of the service as it arrives, such as a stream of events.
 func (v *visit) passOn(path string) error {
 	r, err := v.request(path)
 	if err != nil {
@@ -117,7 +117,7 @@ func (v *visit) passOn(path string) error {
 	return nil
 }
 
-// file sends bytes as a file to keep.
+// file sends bytes as a file download.
 func (v *visit) file(name, media string, data []byte) {
 	h := v.w.Header()
 	h.Set("Content-Type", media)

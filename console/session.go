@@ -20,36 +20,36 @@ import (
 	"github.com/graphkernel/graphkernel/client"
 )
 
-// How long a sign-in holds.
+// How long a sign-in is valid.
 const (
 	idle   = 30 * time.Minute // after the last page
 	whole  = 12 * time.Hour   // after it began
-	renew  = time.Minute      // a cookie that is older is made anew
+	renew  = time.Minute      // an older cookie is renewed
 	before = 10 * time.Minute // from the form to its answer
 )
 
-// The names of the cookies. One that a browser took over TLS has the prefix that keeps other hosts and plain HTTP from setting it.
+// The names of the cookies. A cookie that was set over TLS has the prefix that prevents other hosts and plain HTTP from setting it.
 const (
 	signedCookie = "graphkernel"
 	beganCookie  = "graphkernel_begin"
 	securePrefix = "__Host-"
 )
 
-// maxCookie is how long a cookie's value may be. Browsers drop longer ones.
+// maxCookie is the maximum length of a cookie's value. Browsers drop longer ones.
 const maxCookie = 3800
 
-// A signature is a sign-in, as its cookie has it.
+// A signature is the content of a sign-in's cookie.
 type signature struct {
 	ID    string `json:"i"`
 	Key   string `json:"k,omitempty"`
 	Began int64  `json:"b"` // Unix seconds
 	Seen  int64  `json:"s"`
-	To    string `json:"t,omitempty"` // of a sign-in that has begun: where to go on to
+	To    string `json:"t,omitempty"` // of a sign-in that has begun: the path to go on to
 	Code  string `json:"c,omitempty"` // the verifier of PKCE
 	Nonce string `json:"n,omitempty"`
 }
 
-// A seal closes cookies, so that only this service reads them and makes them.
+// A seal encrypts cookies, so that only this service can read or make them.
 type seal struct {
 	aead   cipher.AEAD
 	mac    []byte
@@ -73,7 +73,7 @@ func newSeal(secret []byte, random io.Reader) (seal, error) {
 	return seal{aead, mac, random}, err
 }
 
-// close writes a signature for the cookie of a name: one cookie is no other.
+// close returns the value of the cookie with a name. A value is valid only under its name.
 func (s *seal) close(name string, sign *signature) (string, error) {
 	text, err := json.Marshal(sign)
 	if err != nil {
@@ -101,14 +101,14 @@ func (s *seal) open(name, value string) (*signature, error) {
 	return sign, json.Unmarshal(text, sign)
 }
 
-// token is what a form of a signed-in browser carries, so that no other site can send it.
+// token returns the token for the forms of a signed-in browser, which no other site can send.
 func (s *seal) token(id string) string {
 	h := hmac.New(sha256.New, s.mac)
 	h.Write([]byte(id))
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// draw draws the id of a sign-in.
+// draw returns a random id for a sign-in.
 func (s *seal) draw() (string, error) {
 	var b [16]byte
 	if _, err := io.ReadFull(s.random, b[:]); err != nil {
@@ -117,20 +117,21 @@ func (s *seal) draw() (string, error) {
 	return hex.EncodeToString(b[:]), nil
 }
 
-// ended are sign-ins that were signed out before they ended by themselves, and what is open on behalf of the others. Other processes of the service do not
-// know of them.
+// ended are the sign-ins that were signed out before they expired, and the open streams of all others. Other processes of the service do
+// not know about them.
 type ended struct {
 	mu      sync.Mutex
 	until   map[string]int64
-	upTo    int64                     // whatever began up to then has ended, since there was no more room to say what has
-	open    map[string]map[int]func() // by sign-in: what ends each thing that is open
+	upTo    int64                     // every sign-in that began up to then has ended, because there was no room to list them
+	open    map[string]map[int]func() // by sign-in: functions that close its open streams
 	watched int
 }
 
-// mostEnded bounds the memory of ended. Where so many sign out within half an hour, everybody has to sign in again: no sign-out is forgotten.
+// mostEnded limits the memory of ended. If that many people sign out within half an hour, everybody has to sign in again: no sign-out is
+// forgotten.
 const mostEnded = 100_000
 
-// add ends a sign-in. It is remembered until then, when its cookie has ended by itself.
+// add ends a sign-in. It is remembered until its cookie has expired.
 func (e *ended) add(id string, now, until int64) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -164,7 +165,7 @@ func (e *ended) has(s *signature) bool {
 	return found || s.Began <= e.upTo
 }
 
-// watch has a function called when a sign-in is ended, until forget is called.
+// watch registers a function to call when a sign-in is ended, until forget is called.
 func (e *ended) watch(s *signature, end func()) (forget func()) {
 	e.mu.Lock()
 	e.watched++
@@ -177,7 +178,7 @@ func (e *ended) watch(s *signature, end func()) (forget func()) {
 	}
 	e.open[s.ID][n] = end
 	e.mu.Unlock()
-	if e.has(s) { // it was ended meanwhile
+	if e.has(s) { // it was ended in the meantime
 		end()
 	}
 	return func() {
@@ -189,8 +190,8 @@ func (e *ended) watch(s *signature, end func()) (forget func()) {
 	}
 }
 
-// secure reports whether the browser came over TLS, as far as this process or a proxy says so. A client that says so of itself only
-// keeps its own cookies from plain HTTP.
+// secure reports whether the browser used TLS, as seen by this process or reported by a proxy. A client that forges the report only
+// prevents its own cookies from being sent over plain HTTP.
 func secure(r *http.Request) bool {
 	return r.TLS != nil || strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https")
 }
@@ -202,7 +203,7 @@ func cookieName(r *http.Request, name string) string {
 	return name
 }
 
-// set puts a signature into a cookie.
+// set stores a signature in a cookie.
 func (v *visit) set(name string, sign *signature, lasts time.Duration, site http.SameSite) error {
 	name = cookieName(v.r, name)
 	value, err := v.seal.close(name, sign)
@@ -213,7 +214,7 @@ func (v *visit) set(name string, sign *signature, lasts time.Duration, site http
 	return nil
 }
 
-// clear takes cookies away.
+// clear deletes cookies.
 func (v *visit) clear(names ...string) {
 	for _, name := range names {
 		http.SetCookie(v.w, &http.Cookie{Name: cookieName(v.r, name), Path: "/", MaxAge: -1, HttpOnly: true, Secure: secure(v.r), SameSite: http.SameSiteStrictMode})
@@ -221,8 +222,8 @@ func (v *visit) clear(names ...string) {
 	v.sign, v.who = nil, nil
 }
 
-// cookie opens a cookie. It returns nil if there is none that holds. Of several with the name, such as other services of this host may set over plain
-// HTTP, it is the first that holds.
+// cookie opens a cookie. It returns nil if there is no valid one. If there are several with the name, which other services of this host can
+// set over plain HTTP, it returns the first valid one.
 func (v *visit) cookie(name string, idle, whole time.Duration) *signature {
 	memory := &v.ended
 	if name == beganCookie {
@@ -239,19 +240,19 @@ func (v *visit) cookie(name string, idle, whole time.Duration) *signature {
 	return nil
 }
 
-// end ends a sign-in. Its cookie may be renewed by a request that is on its way.
+// end ends a sign-in. It is remembered for longer than its cookie lasts, because a request in progress may renew the cookie.
 func (v *visit) end(sign *signature) {
 	now := v.config.Clock()
 	v.ended.add(sign.ID, now.Unix(), now.Add(idle+renew).Unix())
 }
 
-// left is how long a sign-in holds if no page is asked for.
+// left returns how long a sign-in stays valid without further pages.
 func (v *visit) left(sign *signature) time.Duration {
 	now := v.config.Clock()
 	return min(idle-now.Sub(time.Unix(sign.Seen, 0)), whole-now.Sub(time.Unix(sign.Began, 0)))
 }
 
-// enter finds who asks: by the header that the service takes, or else by the cookie.
+// enter identifies the caller, by the header that the service accepts or else by the cookie.
 func (v *visit) enter() error {
 	bearer, brought := strings.CutPrefix(v.r.Header.Get("Authorization"), "Bearer ")
 	if !brought {
@@ -266,21 +267,22 @@ func (v *visit) enter() error {
 	who, err := v.client.Caller(v.ctx())
 	var problem *client.Problem
 	if !brought && errors.As(err, &problem) && problem.Status == http.StatusUnauthorized {
-		v.clear(signedCookie) // the key has ended
+		v.clear(signedCookie) // the key was revoked
 		return errNobody
 	}
 	if err != nil {
 		return err
 	}
 	v.who = &who
-	if now := v.config.Clock(); v.sign != nil && now.Sub(time.Unix(v.sign.Seen, 0)) >= renew && v.r.URL.Path != "/live" { // a stream is opened again by itself, and is no sign of a reader
+	if now := v.config.Clock(); v.sign != nil && now.Sub(time.Unix(v.sign.Seen, 0)) >= renew && v.r.URL.Path != "/live" { // a stream reconnects by itself, so it does not show that anybody is reading
 		v.sign.Seen = now.Unix()
 		return v.set(signedCookie, v.sign, idle, http.SameSiteStrictMode)
 	}
 	return nil
 }
 
-// own refuses a form that another site made the browser send. Who brings a key in a header sends no form.
+// own rejects a form that another site made the browser send. A caller with a key in a header is exempt: a browser does not send such a
+// request by itself.
 func (v *visit) own() error {
 	if site := v.r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" {
 		return refused(http.StatusForbidden, "this form was sent from another site (Sec-Fetch-Site: %.20s)", site)
@@ -288,7 +290,7 @@ func (v *visit) own() error {
 	if origin := v.r.Header.Get("Origin"); origin != "" && origin != "http://"+v.r.Host && origin != "https://"+v.r.Host {
 		return refused(http.StatusForbidden, "this form was sent from another site (Origin: %.100s)", origin)
 	}
-	if v.bearer != "" && v.sign == nil { // the key came in the header. Any other Authorization may be of a proxy, which a browser adds by itself
+	if v.bearer != "" && v.sign == nil { // the key came in the header. Other Authorization headers may belong to a proxy, and browsers add them by themselves
 		return nil
 	}
 	sign := v.sign

@@ -10,10 +10,10 @@ import (
 	h "github.com/graphkernel/graphkernel/internal/markup"
 )
 
-// longestTo is how many bytes of JSON the place to go on to may have, so that it fits into a cookie.
+// longestTo is the maximum size, in bytes of JSON, of the path to go on to, so that it fits into a cookie.
 const longestTo = 2000
 
-// within is where a sign-in goes on to: a path of this console, and the home page in place of anything else.
+// within returns the path to go on to after a sign-in: to if it is a path of this console, and the home page otherwise.
 func within(to string) string {
 	if !strings.HasPrefix(to, "/") || h.Address(to) != to || strings.HasPrefix(to, "/sign-") {
 		return "/"
@@ -71,14 +71,14 @@ func (d *signInData) body(token string) h.Node {
 	}
 }
 
-// A signedIn is where somebody goes on to who signed in with a provider.
+// A signedIn is the path to go on to after signing in with a provider.
 type signedIn string
 
 func (to signedIn) body(string) h.Node {
 	return h.Group{h.H1(h.Text("Signed in")), h.P(link(string(to), h.Text("Go on")))}
 }
 
-// signIn takes a key.
+// signIn signs in with a key.
 func signIn(v *visit) (*page, error) {
 	to := within(v.r.PostFormValue("to"))
 	wrong, err := v.signInWith(strings.TrimSpace(v.r.PostFormValue("key")))
@@ -92,12 +92,12 @@ func signIn(v *visit) (*page, error) {
 	return &page{to: to}, nil
 }
 
-// signInWith asks the service whether a bearer's text is one, and sets the cookie. If it is none, it says what is wrong.
+// signInWith asks the service whether a bearer token is valid, and sets the cookie. If it is not, it returns what is wrong.
 func (v *visit) signInWith(bearer string) (wrong string, err error) {
 	if bearer == "" {
 		return "Give an API key.", nil
 	}
-	if v.use(bearer) != nil { // it does not show what was given
+	if v.use(bearer) != nil { // the error does not contain the key
 		return "That is no API key: it holds spaces or other signs.", nil
 	}
 	_, err = v.client.Caller(v.ctx())
@@ -108,13 +108,13 @@ func (v *visit) signInWith(bearer string) (wrong string, err error) {
 	if err != nil {
 		return "", err
 	}
-	id, err := v.seal.draw() // not that of before: nobody can have fixed it
+	id, err := v.seal.draw() // a new id: an attacker may have fixed the old one
 	if err != nil {
 		return "", err
 	}
 	now := v.config.Clock().Unix()
 	if before := v.cookie(signedCookie, idle, whole); before != nil {
-		v.end(before) // this browser forgets it, so nobody could sign it out
+		v.end(before) // this browser forgets it, so nobody could end it later
 	}
 	v.clear(beganCookie)
 	return "", v.set(signedCookie, &signature{ID: id, Key: bearer, Began: now, Seen: now}, idle, http.SameSiteStrictMode)
@@ -122,7 +122,7 @@ func (v *visit) signInWith(bearer string) (wrong string, err error) {
 
 // signOut ends a sign-in.
 func signOut(v *visit) (*page, error) {
-	if v.sign != nil && v.sign.Key != "" { // not one that has only begun: a stranger has as many of those as they like
+	if v.sign != nil && v.sign.Key != "" { // not a sign-in that has only begun: anybody can make as many of those as they like
 		v.end(v.sign)
 	}
 	v.clear(signedCookie)

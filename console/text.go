@@ -14,7 +14,7 @@ import (
 	h "github.com/graphkernel/graphkernel/internal/markup"
 )
 
-// kindOf names what a bundle of a form is.
+// kindOf names the kind of a bundle by its schema.
 func kindOf(schema string) string {
 	switch {
 	case strings.HasPrefix(schema, "gkc/"):
@@ -27,7 +27,7 @@ func kindOf(schema string) string {
 	return "slice"
 }
 
-// excerpt is the part of a text around the first word of a query that it has, on one line.
+// excerpt shows the part of a text around the first word of a query that it contains, on one line.
 func excerpt(s, query string) h.Node {
 	const most, before = 320, 80
 	at := -1
@@ -44,24 +44,24 @@ func excerpt(s, query string) h.Node {
 	if at > before {
 		begin, s = "… ", s[len(whole8(s, at-before)):]
 		if _, after, found := strings.Cut(s, " "); found {
-			s = after // from the beginning of a word on
+			s = after // begin at the beginning of a word
 		}
 	}
 	return text(begin + line(s, most))
 }
 
-// text shows what somebody wrote: with its lines and its spaces, and a sign for each character that would act on the page, hide
-// or reorder what is beside it. It is isolated from the direction of the text around it by its element, see bdi and said.
+// text shows text by others with its line breaks and spaces, and with a sign for each character that would act on the page, or hide or
+// reorder the text around it. The surrounding element isolates it from the direction of the text around it, see bdi and said.
 func text(s string) h.Node {
 	var b strings.Builder
-	run := 0 // characters since the line could last be broken
+	run := 0 // characters since the last place where the line can break
 	marks := 0
 	for begin := 0; begin < len(s); {
 		r, size := utf8.DecodeRuneInString(s[begin:])
 		if run++; unicode.IsSpace(r) {
 			run = 0
 		} else if run > longRun {
-			b.WriteString("<wbr>") // browsers take minutes to lay out a megabyte without it
+			b.WriteString("<wbr>") // without it, browsers take minutes to lay out a megabyte
 			run = 0
 		}
 		if marks++; !stacks(r) {
@@ -85,10 +85,10 @@ func text(s string) h.Node {
 	return h.Raw(b.String()) // everything in it was escaped, or is a sign
 }
 
-// longRun is after how many characters without a space a line may be broken.
+// longRun is the number of characters without a space after which a line may break.
 const longRun = 100
 
-// plain is a text where no markup can be: in a title, or as the label of a drawing. It has the same signs.
+// plain returns a text for places without markup, such as a title or the label of a drawing. It has the same signs.
 func plain(s string) string {
 	var b strings.Builder
 	marks := 0
@@ -96,7 +96,7 @@ func plain(s string) string {
 		if marks++; !stacks(r) {
 			marks = 0
 		} else if marks > mostMarks {
-			continue // what is beside it has them all, with a sign
+			continue // the page shows all of them, with a sign
 		}
 		if acts(r) {
 			b.WriteString("[" + signOf(r) + "]")
@@ -107,13 +107,14 @@ func plain(s string) string {
 	return b.String()
 }
 
-// mostMarks is how many marks a letter may have. Biblical Hebrew and Tibetan have up to six; more are painted over the lines above and below.
+// mostMarks is the maximum number of marks on a letter. Biblical Hebrew and Tibetan have up to six; more would cover the lines above and
+// below.
 const mostMarks = 8
 
-// stacks reports whether a character is set over, under or into the one before it, or joins it with another.
+// stacks reports whether a character is combined with the one before it, or joins it with the next.
 func stacks(r rune) bool { return unicode.In(r, unicode.M) || r == '\u200c' || r == '\u200d' }
 
-// stack counts the characters that stack at the beginning of a text, and their bytes.
+// stack returns the number of combining characters at the beginning of a text, and of their bytes.
 func stack(s string) (n, bytes int) {
 	for _, r := range s {
 		if !stacks(r) {
@@ -125,11 +126,11 @@ func stack(s string) (n, bytes int) {
 	return n, bytes
 }
 
-// acts reports whether a character acts on what is beside it and is not seen itself. Joiners are part of writing.
+// acts reports whether a character is invisible and acts on the text around it. Joiners are part of writing.
 func acts(r rune) bool {
 	return r != '\u200c' && r != '\u200d' && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Cs, unicode.Zl, unicode.Zp) || unicode.Is(unicode.Variation_Selector, r) && r >= 0xe0100 ||
 		r == '\u115f' || r == '\u1160' || r == '\u3164' || r == '\uffa0' || // letters without a shape
-		r == '\u034f' || r == '\u17b4' || r == '\u17b5' || '\u180b' <= r && r <= '\u180f' || r == '\u2800' // marks, and a pattern of dots, without one
+		r == '\u034f' || r == '\u17b4' || r == '\u17b5' || '\u180b' <= r && r <= '\u180f' || r == '\u2800' // marks and a Braille pattern without a shape
 }
 
 func signOf(r rune) string {
@@ -149,7 +150,7 @@ func signTitle(r rune) string {
 	return fmt.Sprintf("U+%04X, a character that is not seen by itself", r)
 }
 
-// line is the beginning of a text on one line.
+// line returns the beginning of a text on one line.
 func line(s string, most int) string {
 	var b strings.Builder
 	n, space := 0, false
@@ -170,7 +171,7 @@ func line(s string, most int) string {
 	return b.String()
 }
 
-// when shows a time of the API to the second.
+// when formats a time of the API to the second.
 func when(s string) string {
 	t, err := dag.ParseTime(s)
 	if err != nil {
@@ -179,7 +180,7 @@ func when(s string) string {
 	return time.UnixMicro(int64(t)).UTC().Format("2006-01-02 15:04:05")
 }
 
-// short is the beginning of an id, as commands take it.
+// short returns the first characters of an id, which commands accept.
 func short(id string) string {
 	if len(id) > 8 {
 		return id[:8]
@@ -187,7 +188,7 @@ func short(id string) string {
 	return id
 }
 
-// count is a number with its noun: the second noun if it is not 1.
+// count formats a number with its noun: the second noun if the number is not 1.
 func count[N int | uint64](n N, one, more string) string {
 	if n == 1 {
 		return "1 " + one
@@ -204,10 +205,10 @@ func thousands[N int | uint64](n N) string {
 	return s
 }
 
-// millionths shows a number of millionths as a fraction.
+// millionths formats a number of millionths as a fraction.
 func millionths[N int | uint64](n N) string { return strconv.FormatFloat(float64(n)/1e6, 'f', 3, 64) }
 
-// nonzero is a number as a text, which is empty for 0.
+// nonzero formats a number; 0 is an empty text.
 func nonzero[N int | uint64 | dag.Seq](n N) string {
 	if n == 0 {
 		return ""
@@ -215,7 +216,7 @@ func nonzero[N int | uint64 | dag.Seq](n N) string {
 	return fmt.Sprint(n)
 }
 
-// query writes a query of pairs, without those that are empty.
+// query encodes pairs as a query, without the pairs whose value is empty.
 func query(pairs ...string) string {
 	values := url.Values{}
 	for i := 0; i+1 < len(pairs); i += 2 {

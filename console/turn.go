@@ -16,21 +16,21 @@ import (
 type turnData struct {
 	turnRow
 	whoAsked
-	Fault      string       // what of it does not fit its digests
-	Seen       []api.Issued // those of Before that were handed out before its time
-	Prior      []child      // what it follows
+	Fault      string       // the part of it that does not match its digests
+	Seen       []api.Issued // the records in Before that were issued before the turn's time
+	Prior      []child      // the turns that it follows
 	Children   []child
 	Call       *turnRow // the call that it answers
-	More       bool     // there may be children that were not looked for
+	More       bool     // there may be children that were not searched
 	Held       *api.Holding
 	NoHeld     *missing
-	Late       int          // those of Before that were handed out after the time of this turn, as where a session is imported
-	Before     []api.Issued // handed out for a turn that this one follows: what the agent was shown
+	Late       int          // number of records in Before that were issued after the turn's time, for example for an imported session
+	Before     []api.Issued // evidence issued for a turn that this one follows: what the agent was shown
 	Facts      []api.Fact
 	FactsTotal int
 	All        bool
 	Blame      *api.Blame
-	Pivots     []pivot // those of Blame that hang most, with what they say
+	Pivots     []pivot // the turns in Blame that the selection depends on most, with their text
 	NoBlame    *missing
 	Whole      int // bytes of the text
 	Erasure    *api.Event
@@ -54,7 +54,7 @@ func (d *turnData) body(string) h.Node {
 	}
 }
 
-// heads are the three lines at the top: who asked, what the agent had seen, whether it is genuine.
+// heads shows the three lines at the top: who asked, what the agent had seen, whether it is genuine.
 func (d *turnData) heads() h.Node {
 	asked := h.Text("nobody: no person said any of the turns " + d.nearest() + "before it")
 	switch {
@@ -81,7 +81,7 @@ func (d *turnData) heads() h.Node {
 		h.Group{h.Strong(h.Class("verdict fail"), h.Text("tampered")), h.Text(": "), bdi(d.Fault)}, h.Group{h.Strong(h.Class("verdict ok"), h.Text("verified")), h.Text(fits)})))
 }
 
-// words is what the turn says, or when and why it was erased.
+// words shows the text of the turn, or when and why it was erased.
 func (d *turnData) words() h.Node {
 	e := d.Erasure
 	switch {
@@ -99,12 +99,12 @@ func (d *turnData) words() h.Node {
 	}
 }
 
-// recorded is the text of the turn, to the byte.
+// recorded shows the text of the turn exactly as it was recorded.
 func (d *turnData) recorded() h.Node {
 	return h.Group{said(d.Content), h.If(d.Cut, h.P(link("?all=1", h.Text("All of it: "+count(d.Whole, "byte", "bytes")))))}
 }
 
-// call is the call that the turn answers.
+// call shows the call that the turn answers.
 func (d *turnData) call() h.Node {
 	if d.Call == nil {
 		return nil
@@ -200,7 +200,7 @@ func (d *turnData) factsSection() h.Node {
 	return section("h-facts", "What was learned from it", factsTable(d.Facts), h.If(len(d.Facts) < d.FactsTotal, para("dim", h.Text(thousands(d.FactsTotal)+" in all"))))
 }
 
-// origin says where a turn comes from.
+// origin shows where a turn comes from.
 func (d *turnData) origin() h.Node {
 	s, key := &d.Stored, dim("not recorded")
 	if s.Key != "" {
@@ -213,7 +213,7 @@ func (d *turnData) origin() h.Node {
 func turn(v *visit) (*page, error) {
 	id, err := dag.ParseTurnID(v.r.PathValue("id"))
 	if err != nil {
-		named, err := ask(v, api.ResolveTurn, api.TurnNamed{Name: v.r.PathValue("id")}) // the beginning of an id, as commands take it
+		named, err := ask(v, api.ResolveTurn, api.TurnNamed{Name: v.r.PathValue("id")}) // a prefix of an id, which commands accept
 		if err != nil {
 			return nil, err
 		}
@@ -279,16 +279,16 @@ func turn(v *visit) (*page, error) {
 	return &page{title: "Turn " + short(id.String()), content: &d}, nil
 }
 
-// A pivot is a turn on which the choice of others hangs.
+// A pivot is a turn that the selection of other turns depends on.
 type pivot struct {
 	api.Pivot
-	Said turnRow // without an id: it is not there
+	Said turnRow // without an id: the turn does not exist
 }
 
-// mostPivots is of how many turns a page says what others hang on them.
+// mostPivots is the maximum number of pivots on a page.
 const mostPivots = 50
 
-// pivots reads what the turns say on which the choice of others hangs most.
+// pivots reads the text of the turns that the selection depends on most.
 func (d *turnData) pivots(v *visit) error {
 	list := d.Blame.Pivots[:min(len(d.Blame.Pivots), mostPivots)]
 	ids := make([]dag.TurnID, len(list))
@@ -319,7 +319,7 @@ func (d *turnData) pivots(v *visit) error {
 	return nil
 }
 
-// around looks for the turns that follow this one, among those admitted after it in its conversation.
+// around searches for the turns that follow this one, among those admitted after it in its conversation.
 func (d *turnData) around(v *visit) error {
 	conversation, err := dag.ParseConversationID(d.Conversation)
 	if err != nil {
@@ -352,8 +352,8 @@ func (d *turnData) around(v *visit) error {
 	return nil
 }
 
-// shownFor looks for what was handed out around a turn that this one follows or works for, before there was this one. A context's record does not name the turn that it
-// was for, but it held that turn, and its number is between the two.
+// shownFor searches for the evidence that was issued around a turn that this one follows or works for, before this turn existed. The record
+// of a context does not name the turn it was for, but the context held the earlier turn, and its sequence number is between the two turns.
 func (d *turnData) shownFor(v *visit, before *turnRow) error {
 	parent, err := dag.ParseTurnID(before.ID)
 	if err != nil {
@@ -382,7 +382,7 @@ func (d *turnData) shownFor(v *visit, before *turnRow) error {
 	return nil
 }
 
-// use looks for what held this turn, what its agent was shown, and what was learned from it.
+// use searches for the evidence that held this turn, the evidence its agent was shown, and the facts learned from it.
 func (d *turnData) use(v *visit, id dag.TurnID) error {
 	held, err := ask(v, api.TurnHolding, api.TurnByID{ID: id})
 	if d.NoHeld, err = optional(err); err != nil {

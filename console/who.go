@@ -10,14 +10,14 @@ import (
 	"github.com/graphkernel/graphkernel/slice"
 )
 
-// A whoAsked is the person's turn that another turn goes back to.
+// A whoAsked is the person's turn that led to another turn.
 type whoAsked struct {
 	Said   bool     // a person said the turn itself
 	Asked  *turnRow // the nearest turn before it that a person said
-	Walked bool     // not all before it was looked at
+	Walked bool     // the search stopped before it reached all earlier turns
 }
 
-// nearest says that not all turns before it were looked at.
+// nearest returns a word if the search stopped before it reached all earlier turns.
 func (w *whoAsked) nearest() string {
 	if w.Walked {
 		return "nearest "
@@ -25,18 +25,19 @@ func (w *whoAsked) nearest() string {
 	return ""
 }
 
-// asked names the person who said a turn, and when.
+// asked shows the person who said a turn, and when.
 func (t *turnRow) asked() h.Node {
 	return h.Group{author(t.Author), h.Text(", "), moment(t.CreatedAt), h.Text(", in turn "), turnLink(t.ID)}
 }
 
-// Bounds of the walk to the person who asked: a sub-agent is some edges away from whom its session worked for.
+// Limits of the search for the person who asked: a sub-agent is several edges away from the person its session worked for.
 const (
 	mostSteps = 24
 	mostWalk  = 200
 )
 
-// ask goes from a turn, edge by edge, to the nearest turn that a person said; of several, to the newest. It calls prior with each turn that the first one follows.
+// ask searches from a turn, edge by edge, for the nearest turn that a person said; among several, for the newest. It calls prior with each
+// turn that the first one follows.
 func (w *whoAsked) ask(v *visit, from *turnRow, prior func(child)) error {
 	w.Said = from.person()
 	seen, level := map[string]bool{from.ID: true}, []turnRow{*from}
@@ -83,13 +84,13 @@ func (w *whoAsked) ask(v *visit, from *turnRow, prior func(child)) error {
 	return nil
 }
 
-// person reports whether a person said a turn, by its role, author and attributes. One whose text was erased has its role alone.
+// person reports whether a person said a turn, by its role, author and attributes. A turn whose text was erased has only its role.
 func (t *turnRow) person() bool {
 	role, err := dag.ParseRole(t.Role)
 	return err == nil && ingest.VoiceOf(&dag.Draft{Role: role, Author: t.Author, Attrs: t.Attrs}) == dag.VoicePerson
 }
 
-// faultOf reports what of a stored turn is not as it was admitted; "": its text and its place fit the digests that are recorded of it.
+// faultOf returns the part of a stored turn that is not as it was admitted, or "" if its text and its place match the recorded digests.
 func faultOf(s *api.StoredTurn) string {
 	d, err := ingest.ReadLine(s.Turn)
 	if err != nil {
@@ -112,7 +113,7 @@ func faultOf(s *api.StoredTurn) string {
 	return ""
 }
 
-// whoOf looks for who asked for evidence: the person's turn that its anchor is or goes back to.
+// whoOf searches for the person who asked for evidence: the person's turn that is its anchor or led to it.
 func (d *evidenceData) whoOf(v *visit) error {
 	anchor := d.Bundle.Anchor
 	switch d.Kind() {
@@ -128,7 +129,7 @@ func (d *evidenceData) whoOf(v *visit) error {
 	}
 	id, err := dag.ParseTurnID(anchor)
 	if err != nil {
-		return nil // a bundle that is not of its form has no anchor
+		return nil // a malformed bundle has no anchor
 	}
 	stored, err := ask(v, api.GetTurn, api.TurnByID{ID: id})
 	if m, err := optional(err); m != nil || err != nil {

@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// ErrForm is wrapped by every error of this package: a value that does not have
-// the form GKP/1 gives it. The message names the value and the rule.
+// ErrForm is wrapped by every error of this package that reports a value that does not have the form GKP/1 prescribes.
+// The message names the value and the rule.
 var ErrForm = errors.New("malformed")
 
 // A Digest is a SHA-256 or HMAC-SHA256 value.
@@ -21,8 +21,8 @@ func ParseDigest(s string) (d Digest, err error) {
 	return d, ParseHex(d[:], s)
 }
 
-// A Salt keys the digest of one turn's body, so that a short text cannot be
-// guessed back from its digest. It is deleted with the body.
+// A Salt keys the digest of one turn's body, so that nobody can find a short text by trying texts against the digest.
+// It is deleted with the body.
 type Salt [16]byte
 
 // String writes the salt as 32 lowercase hex digits.
@@ -33,8 +33,8 @@ func ParseSalt(text string) (s Salt, err error) {
 	return s, ParseHex(s[:], text)
 }
 
-// ParseHex fills dst from exactly 2*len(dst) lowercase hex digits.
-// (encoding/hex also takes upper case, which would be a second spelling.)
+// ParseHex fills dst from exactly 2*len(dst) lowercase hex digits. (encoding/hex also accepts upper case, which would
+// be a second spelling.)
 func ParseHex(dst []byte, s string) error {
 	if len(s) != 2*len(dst) {
 		return fmt.Errorf("%w: %q has %d characters, want %d lowercase hex digits", ErrForm, clip(s), len(s), 2*len(dst))
@@ -50,8 +50,7 @@ func ParseHex(dst []byte, s string) error {
 	return nil
 }
 
-// A Seq is a tenant's sequence number: 1 for the first turn ever admitted, and
-// 0 for the empty graph.
+// A Seq is a tenant's sequence number: the first turn ever admitted has 1, and the empty graph has 0.
 type Seq uint64
 
 // MaxSeq is the largest sequence number that canonical JSON can hold exactly.
@@ -88,7 +87,7 @@ func IsLabel(s string) bool {
 
 func isLowerAlnum(c byte) bool { return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' }
 
-// clip keeps a refused value short enough for a message.
+// clip shortens a refused value for an error message.
 func clip(s string) string {
 	const most = 80
 	if len(s) <= most {

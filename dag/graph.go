@@ -6,8 +6,8 @@ import (
 	"unsafe"
 )
 
-// A Skeleton is what selection and fingerprints need of an admitted turn: all
-// but its text. A store keeps it beside the turn and loads it in bulk.
+// A Skeleton is the part of an admitted turn that selection and fingerprints need: all except its text. A store keeps
+// it with the turn and loads skeletons in bulk.
 type Skeleton struct {
 	Seq          Seq
 	ID           TurnID
@@ -21,7 +21,7 @@ type Skeleton struct {
 	Parents      []SkeletonParent
 }
 
-// A SkeletonParent is an edge as the child's skeleton holds it.
+// A SkeletonParent is an edge as the child's skeleton stores it.
 type SkeletonParent struct {
 	ID           TurnID
 	Conversation ConversationID
@@ -29,8 +29,7 @@ type SkeletonParent struct {
 	Leaf         Digest // RFC 6962 leaf hash of the edge
 }
 
-// A Link is an edge whose child lies in another conversation than its parent,
-// as seen from the parent's side.
+// A Link is an edge between two conversations, as seen from the parent's side.
 type Link struct {
 	Parent            TurnID
 	Child             TurnID
@@ -38,43 +37,40 @@ type Link struct {
 	Seq               Seq // of the child
 }
 
-// A Node is the position of a turn in one Graph. It means nothing elsewhere.
+// A Node is the position of a turn in one Graph. It has no meaning in another Graph.
 type Node uint32
 
-// A Graph holds the skeletons of whole conversations in compact form. Turns can
-// be added in any order that puts parents before children within a conversation,
-// and conversations in any order. A turn that is known only as the far end of
-// an edge into a conversation not added yet is absent: its node exists, and
-// [View.Present] says no.
+// A Graph stores the skeletons of whole conversations in compact form. Conversations can be added in any order; within
+// a conversation, parents must be added before children. A turn is absent if it is known only as the other end of an
+// edge into a conversation that is not added yet: it has a node, and [View.Present] returns false for it.
 //
-// A Graph only grows. Adding excludes reading; any number of Views may read at
-// once. Finding a turn by id costs one hash and a few looks into a table, everything
-// else is an array access.
+// A Graph only grows. Adding excludes reading; any number of Views may read at once. Finding a turn by id costs one
+// hash and a few table look-ups; everything else is an array access.
 //
-// A turn with one parent takes 88 bytes, 44 for the edge and 6 in the table: at
-// most 148 after [Graph.Grow], and at most 170 if the graph grew turn by turn, and 24 more for each
-// thing that it touched, with as many as the map takes for a thing that is new to the conversation. What
-// selection reads of a turn is together, apart from what only a cut asks for.
+// A turn with one parent takes 88 bytes, its edge 44 and its table entry 6: at most 148 after [Graph.Grow], and at most
+// 170 if the graph grew turn by turn. Each thing that the turn touched takes 24 more, plus a map entry if the thing is
+// new to the conversation. The fields of a turn that selection reads are adjacent, apart from the fields that only a
+// cut needs.
 type Graph struct {
 	index   index
 	nodes   []node
 	details []detail            // by node
-	edges   []halfEdge          // those of a child together, in order of admission
+	edges   []halfEdge          // the edges of one child are adjacent, in order of admission
 	leaves  []Digest            // by edge
-	touches []touch             // those of a node together
+	touches []touch             // the touches of one node are adjacent
 	newest  map[touchKey]uint32 // into touches: the newest turn of a conversation that touched a thing
 	convs   []ConversationID
 	conv    map[ConversationID]uint32
 	found   []Node // the parents of the turn being added
-	limit   int    // on nodes, on edges and on touches: most, which a test cannot reach
+	limit   int    // on nodes, on edges and on touches; it is most, except in tests, which cannot reach most
 }
 
-// unfound stands for a parent that is not in the graph.
+// unfound is the node of a parent that is not in the graph.
 const unfound = ^Node(0)
 
 type node struct {
 	id         TurnID
-	seq        Seq    // of an absent node: the smallest it is known to have, or 0
+	seq        Seq    // of an absent node: the number from the first link to it, or 0
 	firstEdge  uint32 // into edges: this node's parents
 	firstChild uint32 // into edges: the newest edge that has this node as parent, or none
 	conv       uint32 // into convs
@@ -88,7 +84,7 @@ type detail struct {
 	created Time
 }
 
-// traits are what is small about a turn, in one word:
+// traits packs the small fields of a turn into one word:
 //
 //	bits  0–19  salience
 //	bits 20–22  phase
@@ -103,19 +99,19 @@ const (
 	roleShift    = 23
 	parentsShift = 26
 	nameMask     = 7  // of a phase, a role or an edge's kind
-	manyParents  = 31 // and more
+	manyParents  = 31 // the turn has this many parents or more
 	absent       = traits(1 << 31)
 )
 
 type halfEdge struct {
 	parent, child Node
-	next          uint32 // the next older edge with the same parent, or none; above it the kind
+	next          uint32 // the next older edge with the same parent, or none; the kind is in the bits above
 }
 
 const (
 	kindShift = 29
-	most      = 1<<kindShift - 1 // nodes, and edges
-	none      = most             // ends the lists of children
+	most      = 1<<kindShift - 1 // the limit on nodes, and on edges
+	none      = most             // the end of a list of children
 )
 
 // NewGraph returns a graph with no turns.
@@ -130,8 +126,7 @@ var (
 	ErrFull      = errors.New("graph has no room for more turns and edges") // after some 500 million
 )
 
-// Add puts a turn into the graph. The parents that lie in the turn's own
-// conversation must have been added before.
+// Add adds a turn to the graph. The parents that lie in the turn's own conversation must have been added before.
 func (g *Graph) Add(s *Skeleton) error {
 	g.index.grow(len(g.nodes)+1, g.nodes)
 	n, free, known := g.index.find(&s.ID, g.nodes)
@@ -169,8 +164,8 @@ func (g *Graph) Add(s *Skeleton) error {
 	return nil
 }
 
-// check refuses what a graph has no room for. No turn that [Turn.Check] lets
-// pass is among it.
+// check returns an error for a skeleton whose values do not fit into a graph. Every turn that [Turn.Check] accepts
+// fits.
 func (s *Skeleton) check() error {
 	if s.Seq == 0 || s.Salience > salienceMask || s.Role > nameMask || s.Phase > nameMask {
 		return fmt.Errorf("dag: %w: turn %s has sequence number %d, salience %s, role %d, phase %d", ErrForm, s.ID, s.Seq, s.Salience, s.Role, s.Phase)
@@ -194,8 +189,7 @@ func (s *Skeleton) traits() traits {
 		traits(min(len(s.Parents), manyParents))<<parentsShift
 }
 
-// findParents fills g.found with the nodes of a turn's parents, and counts those
-// that have none yet.
+// findParents fills g.found with the nodes of a turn's parents, and counts the parents that have no node yet.
 func (g *Graph) findParents(s *Skeleton) (fresh int, err error) {
 	g.found = g.found[:0]
 	for i := range s.Parents {
@@ -213,8 +207,8 @@ func (g *Graph) findParents(s *Skeleton) (fresh int, err error) {
 	return fresh, nil
 }
 
-// parent finds a parent. Most turns continue from the one added before them, so
-// that one is looked at first.
+// parent finds the node of a parent. Most turns continue from the turn that was added just before, so that turn is
+// compared first.
 func (g *Graph) parent(p *SkeletonParent) (Node, bool) {
 	if last := len(g.nodes) - 1; last >= 0 && g.nodes[last].id == p.ID {
 		return Node(last), true
@@ -223,16 +217,15 @@ func (g *Graph) parent(p *SkeletonParent) (Node, bool) {
 	return n, ok
 }
 
-// Grow makes room for more turns and edges, so that adding them moves nothing.
+// Grow makes room for more turns and edges, so that adding them copies nothing.
 func (g *Graph) Grow(turns, edges int) {
 	g.nodes, g.details = grow(g.nodes, turns), grow(g.details, turns)
 	g.edges, g.leaves = grow(g.edges, edges), grow(g.leaves, edges)
 	g.index.grow(len(g.nodes)+turns, g.nodes)
 }
 
-// grow makes room for n more elements: for as many as are asked for, or an
-// eighth, whichever is more. The quarter that append adds would leave a fifth of
-// the memory unused just after; with an eighth an element is moved eight times.
+// grow makes room for n elements or for an eighth more, whichever is more. append adds a quarter, which would leave a
+// fifth of the memory unused just after growing; with an eighth, an element is moved eight times.
 func grow[T any](s []T, n int) []T {
 	if cap(s)-len(s) >= n {
 		return s
@@ -240,8 +233,8 @@ func grow[T any](s []T, n int) []T {
 	return append(make([]T, 0, len(s)+max(n, len(s)/8+4)), s...)
 }
 
-// AddLink says that a turn of another conversation continues from a turn of
-// this graph. If that conversation is added later, the link turns into the edge.
+// AddLink records that a turn of another conversation continues from a turn of this graph. If that conversation is
+// added later, the child's own edge replaces the link.
 func (g *Graph) AddLink(l Link) error {
 	parent, _, ok := g.index.find(&l.Parent, g.nodes)
 	if !ok {
@@ -249,7 +242,7 @@ func (g *Graph) AddLink(l Link) error {
 	}
 	child, _, known := g.index.find(&l.Child, g.nodes)
 	if known && g.nodes[child].traits&absent == 0 {
-		return nil // the child brought its edges itself
+		return nil // the child's own edges are in the graph
 	}
 	fresh := 0
 	if !known {
@@ -268,7 +261,7 @@ func (g *Graph) AddLink(l Link) error {
 	return nil
 }
 
-// room reports whether so many nodes, edges and touches can be numbered.
+// room returns an error if the graph cannot number that many more nodes, edges and touches.
 func (g *Graph) room(nodes, edges, touches int) error {
 	if nodes > g.limit-len(g.nodes) || edges > g.limit-len(g.edges) || touches > g.limit-len(g.touches) {
 		return fmt.Errorf("dag: %w: it has %d turns and %d edges", ErrFull, len(g.nodes), len(g.edges))
@@ -276,7 +269,7 @@ func (g *Graph) room(nodes, edges, touches int) error {
 	return nil
 }
 
-// ghost returns the node of a turn that may be absent.
+// ghost returns the node of a turn, and adds an absent node if there is none.
 func (g *Graph) ghost(id TurnID, conversation ConversationID) Node {
 	g.index.grow(len(g.nodes)+1, g.nodes)
 	n, free, known := g.index.find(&id, g.nodes)
@@ -296,7 +289,8 @@ func (g *Graph) put(free slot, id TurnID, conversation ConversationID) Node {
 	return n
 }
 
-// convOf numbers a conversation. Most turns lie in that of the node before them.
+// convOf returns the number of a conversation. Most turns lie in the conversation of the node before them, so it is
+// compared first.
 func (g *Graph) convOf(conversation ConversationID) uint32 {
 	if last := len(g.nodes) - 1; last >= 0 && g.convs[g.nodes[last].conv] == conversation {
 		return g.nodes[last].conv
@@ -319,10 +313,10 @@ func (g *Graph) join(parent, child Node, kind EdgeKind, leaf *Digest) {
 	g.nodes[parent].firstChild = e
 }
 
-// Len is the number of nodes, absent ones included.
+// Len returns the number of nodes, absent ones included.
 func (g *Graph) Len() int { return len(g.nodes) }
 
-// Size estimates the bytes that the graph holds on to.
+// Size estimates the memory that the graph occupies, in bytes.
 func (g *Graph) Size() int {
 	return cap(g.nodes)*int(unsafe.Sizeof(node{})) + cap(g.details)*int(unsafe.Sizeof(detail{})) +
 		cap(g.edges)*int(unsafe.Sizeof(halfEdge{})) + cap(g.leaves)*int(unsafe.Sizeof(Digest{})) +
@@ -341,25 +335,25 @@ type View struct {
 	reading Reading
 }
 
-// Until returns the view as it was at a sequence number, if that is smaller than its own.
+// Until returns the view at a sequence number, or v itself if its own number is smaller.
 func (v View) Until(seq Seq) View {
 	v.seq = min(v.seq, seq)
 	return v
 }
 
-// Under returns the view with the marks of its turns read by other rules.
+// Under returns the view with another reading, by which it interprets marks.
 func (v View) Under(r Reading) View {
 	v.reading = r
 	return v
 }
 
-// Reading returns the rules by which the view reads marks.
+// Reading returns the reading by which the view interprets marks.
 func (v View) Reading() Reading { return v.reading }
 
-// Seq is the sequence number the view is at.
+// Seq returns the sequence number of the view.
 func (v View) Seq() Seq { return v.seq }
 
-// Len bounds the nodes of the view: every Node is below it.
+// Len returns an upper bound of the view's nodes: every Node is below it.
 func (v View) Len() int {
 	if v.g == nil {
 		return 0
@@ -367,7 +361,7 @@ func (v View) Len() int {
 	return len(v.g.nodes)
 }
 
-// Find returns the node of a turn that the view shows.
+// Find returns the node of a turn, and whether the view shows it.
 func (v View) Find(id TurnID) (Node, bool) {
 	if v.g == nil {
 		return 0, false
@@ -376,12 +370,10 @@ func (v View) Find(id TurnID) (Node, bool) {
 	return n, ok && v.Present(n) && v.g.nodes[n].seq <= v.seq
 }
 
-// Present reports whether a node's turn has been added. An absent one has an
-// id and a conversation, and nothing else.
+// Present reports whether a node's turn has been added. An absent turn has an id and a conversation, and nothing else.
 func (v View) Present(n Node) bool { return v.g.nodes[n].traits&absent == 0 }
 
-// ID, Conversation, CreatedAt, Salience, Role, Phase and Leaf give the parts of
-// a node's skeleton.
+// ID, Conversation, CreatedAt, Salience, Role, Phase and Leaf return the parts of a node's skeleton.
 func (v View) ID(n Node) TurnID                   { return v.g.nodes[n].id }
 func (v View) Conversation(n Node) ConversationID { return v.g.convs[v.g.nodes[n].conv] }
 func (v View) CreatedAt(n Node) Time              { return v.g.details[n].created }
@@ -390,7 +382,7 @@ func (v View) Role(n Node) Role                   { return Role(v.g.nodes[n].tra
 func (v View) Phase(n Node) Phase                 { return Phase(v.g.nodes[n].traits >> phaseShift & nameMask) }
 func (v View) Leaf(n Node) Digest                 { return v.g.details[n].leaf }
 
-// Admitted returns the sequence number of a node's turn.
+// Admitted returns the sequence number of a node's turn, or 0 if it is absent.
 func (v View) Admitted(n Node) Seq {
 	if !v.Present(n) {
 		return 0
@@ -398,8 +390,8 @@ func (v View) Admitted(n Node) Seq {
 	return v.g.nodes[n].seq
 }
 
-// ParentCount is the number of a node's parents. They were all admitted before
-// it, so a view that shows a turn shows its parents.
+// ParentCount returns the number of a node's parents. Parents are admitted before their children, so a view that shows
+// a turn shows its parents.
 func (v View) ParentCount(n Node) int {
 	count := int(v.g.nodes[n].traits >> parentsShift & manyParents)
 	if count == manyParents {
@@ -408,8 +400,7 @@ func (v View) ParentCount(n Node) int {
 	return count
 }
 
-// countParents walks to the end of a node's edges, which costs what looking at
-// each of them costs. They are together, and no edge or link that comes after
+// countParents counts a node's edges by walking to the last of them. The edges are adjacent, and no edge or link after
 // them has the node as its child.
 func (g *Graph) countParents(n Node) int {
 	edges := g.edges[g.nodes[n].firstEdge:]
@@ -434,7 +425,7 @@ func (v View) AppendChildren(dst []Node, n Node) []Node {
 	for i := v.g.nodes[n].firstChild; i != none; {
 		e := &v.g.edges[i]
 		child := &v.g.nodes[e.child]
-		// A link to a turn that is present has been replaced by the turn's own edge.
+		// The own edge of a turn that is present has replaced a link to it.
 		if child.seq <= v.seq && (e.next > none || child.traits&absent != 0) {
 			dst = append(dst, e.child)
 		}

@@ -27,22 +27,21 @@ func (id TurnID) Compare(other TurnID) int { return compare16(id, other) }
 // Compare orders ids by their bytes, which is also the order of their text.
 func (id ConversationID) Compare(other ConversationID) int { return compare16(id, other) }
 
-// ParseTurnID reads what TurnID.String writes and nothing else: upper case,
-// braces and the urn: prefix are other spellings and are refused.
+// ParseTurnID reads an id in the form of TurnID.String. Other spellings, such as upper case, braces and the urn:
+// prefix, are refused.
 func ParseTurnID(s string) (TurnID, error) {
 	id, err := parseUUID(s)
 	return TurnID(id), err
 }
 
-// ParseConversationID reads what ConversationID.String writes and nothing else.
+// ParseConversationID reads an id in the form of ConversationID.String. Other spellings are refused.
 func ParseConversationID(s string) (ConversationID, error) {
 	id, err := parseUUID(s)
 	return ConversationID(id), err
 }
 
-// ExternalTurnID returns the id of a turn that another system knows by a name
-// that is no UUID: UUIDv5 (RFC 9562) in the URL namespace of
-// graphkernel:/SOURCE/EXTERNAL-ID. The same two names always give the same id.
+// ExternalTurnID returns the id of a turn that another system knows by a name other than a UUID: UUIDv5 (RFC 9562) in
+// the URL namespace of graphkernel:/SOURCE/EXTERNAL-ID. The same source and name always yield the same id.
 func ExternalTurnID(source, external string) TurnID {
 	return TurnID(externalUUID(source, external))
 }
@@ -52,12 +51,12 @@ func ExternalConversationID(source, external string) ConversationID {
 	return ConversationID(externalUUID(source, external))
 }
 
-// AttrExternalID is the attribute under which the id that another system used
-// is kept beside the UUID derived from it.
+// AttrExternalID is the attribute that keeps the id that another system uses for a turn; the turn's UUID is derived
+// from it.
 const AttrExternalID = "external_id"
 
-// AttrBroughtBy is the attribute that marks a turn in the name of a person for whom the credential that brought it does not
-// speak. Its value names the credential. Such a turn is data, whatever its role and author say.
+// AttrBroughtBy is the attribute of a turn that names a person as its author although the credential that submitted it
+// may not speak for that person. Its value names the credential. Such a turn is data, whatever its role and author say.
 const AttrBroughtBy = "brought_by"
 
 // Brought reports whether a body has the attribute AttrBroughtBy.
@@ -67,7 +66,7 @@ func externalUUID(source, external string) uuid.UUID {
 	return uuid.NewSHA1(uuid.NameSpaceURL, []byte("graphkernel:/"+source+"/"+external))
 }
 
-// IDText is the number of characters of an id.
+// IDText is the number of characters in the text of an id.
 const IDText = 36
 
 // Text returns the characters of id. It does not allocate.
@@ -85,7 +84,7 @@ func (id ConversationID) AppendText(dst []byte) []byte {
 	return append(dst, text[:]...)
 }
 
-// places says where each byte of an id is in its text.
+// places contains the offset of each byte of an id in the id's text.
 var places = [16]uint8{0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34}
 
 func uuidText(id [16]byte) (text [IDText]byte) {

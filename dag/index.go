@@ -6,27 +6,23 @@ import (
 	"unsafe"
 )
 
-// An index finds the node of an id: a table of node numbers with open
-// addressing and linear probing, at most three quarters full. The ids are in
-// the nodes and not in the table, which is why it takes 5 to 8 bytes a node
-// where a map takes 45.
+// An index maps ids to nodes: a table of node numbers with open addressing and linear probing, at most three quarters
+// full. The ids are stored in the nodes and not in the table, so the table takes 5 to 8 bytes per node; a map takes 45.
 //
-// Ids come from clients. The hash is keyed with a seed drawn for each graph, so
-// that nobody can choose ids that crowd one place. Nothing that a graph gives
-// out depends on the order of the table.
+// Ids come from clients. The hash has a random seed for each graph, so that nobody can choose ids that crowd one place.
+// No result of a graph depends on the order of the table.
 type index struct {
 	seed maphash.Seed
-	// slots holds 0 where it is free, else a node's number + 1 in the bits of
-	// numbers, and above them as much of the id's hash as there is room for.
-	// That part spares nearly all looks at nodes with other ids.
+	// A slot is 0 if it is free. Otherwise its low bits, those in numbers, contain a node's number + 1, and the bits above
+	// contain as much of the id's hash as fits. Comparing that part avoids nearly all looks at nodes with other ids.
 	slots   []uint32
 	numbers uint32
 }
 
-// A slot is where an id is in an index, or where it would be.
+// A slot is the place of an id in an index, or the place where it would be inserted.
 type slot struct {
 	at   int
-	hash uint32 // what of its hash the slot keeps, without the mask
+	hash uint32 // the lower half of the id's hash; the bits outside numbers are kept in the slot
 }
 
 const fewestSlots = 8
@@ -37,7 +33,7 @@ func newIndex() index {
 	return x
 }
 
-// clear makes the table empty and gives it a size.
+// clear empties the table and sets its size.
 func (x *index) clear(size int) {
 	x.slots = make([]uint32, size)
 	x.numbers = 1<<bits.Len(uint(size)) - 1
@@ -73,13 +69,13 @@ func (s *slot) next(slots int) {
 	}
 }
 
-// put says that a free slot's id is that of a node.
+// put fills a free slot with a node.
 func (x *index) put(s slot, n Node) {
 	x.slots[s.at] = s.hash&^x.numbers | uint32(n) + 1
 }
 
-// grow makes room for as many nodes in all. The table grows by half or, if that
-// is not enough, so far that it is then two thirds full.
+// grow makes room for count nodes in total. The table grows by half or, if that is not enough, until it is two thirds
+// full with that many.
 func (x *index) grow(count int, nodes []node) {
 	if count <= len(x.slots)*3/4 {
 		return

@@ -7,11 +7,11 @@ import (
 	"slices"
 )
 
-// A Voice says whose words a turn holds, whatever its role: a person may answer in the place of a
-// tool's result. The zero value is no voice.
+// A Voice says who produced the words of a turn, which need not follow from its role: a person may answer in the place
+// of a tool's result. The zero value is no voice.
 type Voice uint8
 
-// The voices, with the numbers that stores keep.
+// The voices. Stores keep these numbers.
 const (
 	VoicePerson  Voice = 1
 	VoiceAgent   Voice = 2
@@ -24,7 +24,7 @@ var Voices = [...]Voice{VoicePerson, VoiceAgent, VoiceTool, VoiceHarness}
 
 var voiceNames = [...]string{VoicePerson: "person", VoiceAgent: "agent", VoiceTool: "tool", VoiceHarness: "harness"}
 
-// String returns the voice's name on the wire, or "" if it is not one.
+// String returns the voice's name on the wire, or "" if the voice is unknown.
 func (v Voice) String() string { return name(voiceNames[:], uint8(v)) }
 
 // ParseVoice reads a voice's name.
@@ -33,9 +33,9 @@ func ParseVoice(s string) (Voice, error) {
 	return Voice(n), err
 }
 
-// A Thing stands for something that a turn touched, such as a file: the first 16 bytes of an HMAC
-// of its canonical name under a key of the tenant. Two turns of a tenant that touched the same
-// have the same Thing, and nobody without the key can tell what it is.
+// A Thing identifies something that a turn touched, such as a file: the first 16 bytes of an HMAC of its canonical name
+// under a key of the tenant. Turns of one tenant that touched the same thing have equal Things, and only a holder of
+// the key can find out what a Thing is.
 type Thing [16]byte
 
 // String writes the thing as 32 lowercase hex digits.
@@ -49,11 +49,11 @@ func ParseThing(s string) (t Thing, err error) {
 	return t, ParseHex(t[:], s)
 }
 
-// MarkRules are the rules by which a turn was marked. The zero value is none.
+// MarkRules identifies the rules that produced a turn's marks. The zero value is none.
 type MarkRules uint8
 
-// The rules, with the numbers that stores keep (docs/phases.md). Marks1 found voices by the beginnings of texts, so a
-// tool's turn with them may have a person's voice; Marks2 go by structure.
+// The rules (docs/phases.md). Stores keep these numbers. Marks1 found voices by how texts begin, so it may have given a
+// turn of role tool a person's voice; Marks2 finds them by structure.
 const (
 	Marks1 MarkRules = 1
 	Marks2 MarkRules = 2
@@ -61,25 +61,25 @@ const (
 
 var markNames = [...]string{Marks1: "marks/1", Marks2: "marks/2"}
 
-// String returns the name of the rules, or "".
+// String returns the name of the rules, or "" if they are unknown.
 func (r MarkRules) String() string { return name(markNames[:], uint8(r)) }
 
-// Bounds of marks.
+// Limits on marks.
 const (
-	MaxThings = 16                   // of one turn
-	MaxCost   = (MaxContent + 3) / 4 // of one turn
+	MaxThings = 16                   // things of one turn
+	MaxCost   = (MaxContent + 3) / 4 // tokens of one turn
 )
 
-// Marks are what selection knows of a turn's text without reading it. They are derived from the
-// text once, at admission, are outside the turn's leaf, and stay when the text is erased.
+// Marks are the facts about a turn's text that selection uses instead of the text. They are derived from the text once,
+// at admission, are outside the turn's leaf, and stay when the text is erased.
 type Marks struct {
 	Rules  MarkRules
 	Voice  Voice
 	Cost   uint32  // tokens of the content, as the rules count them: UTF-8 bytes / 4, rounded up
-	Things []Thing // ascending, each once, at most MaxThings
+	Things []Thing // ascending, without repetitions, at most MaxThings
 }
 
-// Check reports the first thing about marks that is not in their form.
+// Check returns an error, wrapping ErrForm, for the first part of the marks that is malformed.
 func (m *Marks) Check() error {
 	switch {
 	case m.Rules.String() == "":
@@ -92,7 +92,7 @@ func (m *Marks) Check() error {
 	return CheckThings(m.Things)
 }
 
-// CheckThings reports things that are too many, or do not ascend.
+// CheckThings returns an error if there are more than MaxThings things or they do not ascend.
 func CheckThings(things []Thing) error {
 	if len(things) > MaxThings {
 		return fmt.Errorf("%w: %d things, at most %d", ErrForm, len(things), MaxThings)
@@ -110,28 +110,29 @@ func (m *Marks) Equal(o *Marks) bool {
 	return m.Rules == o.Rules && m.Voice == o.Voice && m.Cost == o.Cost && slices.Equal(m.Things, o.Things)
 }
 
-// A Reading says how selection reads what is recorded. A bundle is made under one, which its record
-// names, so that a replay reads it as it was read. Each reading has the rules of those before it. The numbers are those that stores keep.
+// A Reading is a version of the rules by which selection interprets records. A bundle is made under one reading, which
+// its record names, so that a replay interprets the records in the same way. Each reading includes the rules of the
+// readings before it. Stores keep these numbers.
 type Reading uint8
 
 const (
-	ReadAsMarked  Reading = 0 // the voice of a turn is that of its marks
-	ReadStructure Reading = 1 // a turn of role tool that marks/1 gave a person's voice, by its text, has the tool's
+	ReadAsMarked  Reading = 0 // the voice of a turn is the voice in its marks
+	ReadStructure Reading = 1 // in addition: a turn of role tool has the tool's voice, even if marks/1 gave it a person's voice because of its text
 
-	ReadVouched Reading = 2 // a belief is a constraint only if a person vouches for it, whatever its kind
+	ReadVouched Reading = 2 // in addition: a belief is a constraint only if a person vouches for it, whatever its kind
 
 	// ReadNow is the reading of new bundles.
 	ReadNow = ReadVouched
 )
 
-// A mark packs the cost, the voice and the number of things of a turn, as a Graph keeps them:
+// A mark packs the cost, the voice and the number of things of a turn into the word that a Graph keeps:
 //
 //	bits  0–23  cost
 //	bits 24–26  voice, or byText
 //	bits 27–31  number of things
 type mark uint32
 
-// byText stands in a mark for a person's voice that marks/1 found in the text of a turn of role tool.
+// byText is the voice in a mark if marks/1 found a person's voice in the text of a turn of role tool.
 const byText Voice = VoiceHarness + 1
 
 const (
@@ -149,23 +150,23 @@ func (s *Skeleton) mark() mark {
 	return mark(m.Cost) | mark(voice)<<voiceShift | mark(len(m.Things))<<thingsShift
 }
 
-// A touch is a thing of a turn. The touches of a turn are together.
+// A touch records that a turn touched a thing. The touches of one turn are adjacent.
 type touch struct {
 	thing Thing
 	node  Node
 	older uint32 // the touch of the same thing by the next older turn of the conversation, or none
 }
 
-// A touchKey names a list of touches.
+// A touchKey names the list of a conversation's touches of one thing.
 type touchKey struct {
 	conv  uint32
 	thing Thing
 }
 
-// touchKeySize is about what an entry of the map takes.
+// touchKeySize is the approximate size of one entry of the map, in bytes.
 const touchKeySize = 48
 
-// touch adds the things of a node, which has its number.
+// touch records the things of a node. The node must already have its sequence number.
 func (g *Graph) touch(n Node, things []Thing) {
 	g.touches = grow(g.touches, len(things))
 	for _, thing := range things {
@@ -177,7 +178,7 @@ func (g *Graph) touch(n Node, things []Thing) {
 			g.newest[key] = at
 		case g.touchSeq(newest) < g.nodes[n].seq:
 			g.touches[at].older, g.newest[key] = newest, at
-		default: // turns may be added in another order than that of their numbers
+		default: // turns may be added out of the order of their sequence numbers
 			for g.touches[newest].older != none && g.touchSeq(g.touches[newest].older) > g.nodes[n].seq {
 				newest = g.touches[newest].older
 			}
@@ -203,14 +204,14 @@ func (v View) Voice(n Node) Voice {
 // Cost returns the cost of a node. An absent node has none.
 func (v View) Cost(n Node) int { return int(v.g.nodes[n].mark & costMask) }
 
-// ThingCount is the number of things that a node's turn touched.
+// ThingCount returns the number of things that a node's turn touched.
 func (v View) ThingCount(n Node) int { return int(v.g.nodes[n].mark >> thingsShift) }
 
 // Thing returns a node's i-th thing.
 func (v View) Thing(n Node, i int) Thing { return v.g.touches[v.g.nodes[n].firstTouch+uint32(i)].thing }
 
-// AppendTouching appends the newest turns that are numbered below a node, of its conversation, and
-// touched its i-th thing, too: at most so many, the newest first.
+// AppendTouching appends turns of n's conversation that touched n's i-th thing and have smaller sequence numbers than
+// n, the newest first. most limits their number.
 func (v View) AppendTouching(dst []Node, n Node, i, most int) []Node {
 	for at := v.g.touches[v.g.nodes[n].firstTouch+uint32(i)].older; at != none && most > 0; most-- {
 		t := &v.g.touches[at]

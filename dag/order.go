@@ -1,16 +1,14 @@
 package dag
 
-// Topological orders the numbers 0 to n-1 so that the first of every pair of
-// edges comes before the second; among those that are ready, the one that is
-// before the others comes first. before must be a strict total order. It is the
-// order in which turns of a batch take their sequence numbers and in which a
-// slice is read (GKP/1, sections 2.5 and 7).
+// Topological orders the numbers 0 to n-1 so that the first number of every edge comes before the second. Among the
+// numbers that are ready, the smallest by before comes first. before must be a strict total order. The turns of a batch
+// take their sequence numbers in this order, and a slice is read in it (GKP/1, sections 2.5 and 7).
 //
-// Numbers on a cycle, and after one, are left out: the result is shorter than
-// n. It takes O((n + edges) log n) steps.
+// Numbers on a cycle, and numbers reachable from one, are left out: the result is then shorter than n. It takes
+// O((n+edges) log n) steps.
 func Topological(n int, edges [][2]int32, before func(a, b int32) bool) []int32 {
-	waiting := make([]int32, n) // edges into each that are not done
-	start := make([]int32, n+2) // where each one's edges begin in out
+	waiting := make([]int32, n) // for each number: the edges into it whose start is not ordered yet
+	start := make([]int32, n+2) // for each number: where its edges begin in out
 	for _, e := range edges {
 		waiting[e[1]]++
 		start[e[0]+2]++
@@ -42,7 +40,7 @@ func Topological(n int, edges [][2]int32, before func(a, b int32) bool) []int32 
 	return order
 }
 
-// A readyHeap gives out its smallest item.
+// A readyHeap is a heap whose pop returns the smallest item.
 type readyHeap struct {
 	items  []int32
 	before func(a, b int32) bool

@@ -6,19 +6,18 @@ import (
 	"strings"
 )
 
-// A PPM is a fraction from 0 to 1 held as an integer number of millionths.
-// Weights, decay and salience are PPM, so that no decision and no hash rests on
-// floating point.
+// A PPM is a fraction from 0 to 1 as an integer number of millionths. Weights, decay and salience are PPM, so that no
+// decision and no hash depends on floating point.
 type PPM uint32
 
 // One is the fraction 1.
 const One PPM = 1_000_000
 
-// String writes the fraction as people and JSON write it, with no digit more
-// than it needs: "0", "0.35", "1". It is what RFC 8785 gives for the number.
+// String returns the fraction as people and JSON write it, with no more digits than it needs: "0", "0.35", "1". This is
+// the RFC 8785 form of the number.
 func (p PPM) String() string { return string(p.AppendDecimal(nil)) }
 
-// AppendDecimal appends what String returns.
+// AppendDecimal appends the text that String returns.
 func (p PPM) AppendDecimal(dst []byte) []byte {
 	dst = strconv.AppendUint(dst, uint64(p/One), 10)
 	rest := p % One
@@ -33,9 +32,8 @@ func (p PPM) AppendDecimal(dst []byte) []byte {
 	return dst
 }
 
-// ParsePPM reads a plain decimal from 0 to 1 with at most six digits after the
-// point. What it cannot hold exactly it refuses; it never rounds. Signs and
-// exponents are refused too.
+// ParsePPM reads a plain decimal from 0 to 1 with at most six digits after the point. It never rounds: it refuses a
+// number with more digits. Signs and exponents are refused too.
 func ParsePPM(s string) (PPM, error) {
 	whole, frac, point := strings.Cut(s, ".")
 	if (whole != "0" && whole != "1") || (point && frac == "") {
@@ -59,9 +57,9 @@ func ParsePPM(s string) (PPM, error) {
 	return value, nil
 }
 
-// ReadPPM reads a fraction as programs and people write it: any JSON number
-// that is exactly a number of millionths from 0 to 1, such as 0.5, 1e-06 or 25.0E-2. It never rounds. What is
-// signed or hashed is written as String does and read by [ParsePPM].
+// ReadPPM reads a fraction as programs and people write it: any JSON number that is exactly a number of millionths from
+// 0 to 1, such as 0.5, 1e-06 or 25.0E-2. It never rounds. Signed and hashed values are written by String and read by
+// [ParsePPM].
 func ReadPPM(s string) (PPM, error) {
 	mantissa, exponent, hasExponent := strings.Cut(strings.ReplaceAll(s, "E", "e"), "e")
 	whole, frac, point := strings.Cut(mantissa, ".")
@@ -91,7 +89,8 @@ func ReadPPM(s string) (PPM, error) {
 	return PPM(n), nil
 }
 
-// readExponent reads the exponent of a JSON number. One that is too large to matter is cut down.
+// readExponent reads the exponent of a JSON number. An exponent beyond ±2^30 is cut down to that limit; its size no
+// longer matters.
 func readExponent(s string) (power int, ok bool) {
 	digits := strings.TrimPrefix(s, "-")
 	if digits == s {

@@ -15,11 +15,11 @@ const MaxTime Time = 253402300799_999999
 
 const timeForm = "2006-01-02T15:04:05.000000Z"
 
-// String writes the one form of a time: UTC with six digits after the point.
+// String returns the only valid form of a time: UTC with six digits after the point.
 func (t Time) String() string { return string(t.AppendText(nil)) }
 
-// AppendText appends what String returns. It is written out since package time, which
-// reads the form anew for each time, takes three times as long.
+// AppendText appends the text that String returns. It formats the digits itself because package time, which parses its
+// layout at every call, takes three times as long.
 func (t Time) AppendText(dst []byte) []byte {
 	at := time.UnixMicro(int64(t)).UTC()
 	if !t.Valid() {
@@ -36,7 +36,7 @@ func (t Time) AppendText(dst []byte) []byte {
 	return appendDigits(dst, int(t%1_000_000), 6, 'Z')
 }
 
-// appendDigits appends n with so many digits, and what comes after them.
+// appendDigits appends n with the given number of digits, then the byte after.
 func appendDigits(dst []byte, n, digits int, after byte) []byte {
 	dst = append(dst, "000000"[:digits]...)
 	for i := len(dst) - 1; n > 0; i-- {
@@ -46,23 +46,22 @@ func appendDigits(dst []byte, n, digits int, after byte) []byte {
 	return append(dst, after)
 }
 
-// Valid reports whether t lies in the years that GKP/1 has room for.
+// Valid reports whether t lies in the years 1970 to 9999, the range of GKP/1.
 func (t Time) Valid() bool { return 0 <= t && t <= MaxTime }
 
-// TimeOf cuts a time down to microseconds.
+// TimeOf truncates a time to microseconds. It returns an error for a time outside the years 1970 to 9999.
 func TimeOf(t time.Time) (Time, error) {
-	// Compared as times: far outside, UnixMicro and even Year wrap around.
+	// The times are compared as time.Time: far outside the range, UnixMicro and even Year wrap around.
 	if t.Before(time.Unix(0, 0)) || !t.Before(time.UnixMicro(int64(MaxTime)+1)) {
 		return 0, fmt.Errorf("%w: time %s is outside the years 1970 to 9999", ErrForm, t.UTC().Format(time.RFC3339))
 	}
 	return Time(t.UnixMicro()), nil
 }
 
-// ReadTime reads any RFC 3339 time, as it comes from people and other systems.
-// Digits below a microsecond are cut off. A leap second (:60) has no place among
-// the microseconds since 1970 and is refused.
+// ReadTime reads any RFC 3339 time, as people and other systems write it. Digits below a microsecond are cut off. A
+// leap second (:60) is refused, because the count of microseconds since 1970 has no value for it.
 func ReadTime(s string) (Time, error) {
-	// The RFC lets "t" and "z" be small, which package time does not read.
+	// The RFC allows lowercase "t" and "z"; package time does not read them.
 	upper := strings.ToUpper(s)
 	t, err := time.Parse(time.RFC3339, upper)
 	if err != nil || !hasRFC3339Shape(upper) {
@@ -71,8 +70,8 @@ func ReadTime(s string) (Time, error) {
 	return TimeOf(t)
 }
 
-// hasRFC3339Shape refuses what package time reads beyond the RFC: hours of one
-// digit, a decimal comma, and offsets of 24 hours or 60 minutes.
+// hasRFC3339Shape reports false for forms that package time reads and the RFC does not allow: hours of one digit, a
+// decimal comma, and offsets of 24 hours or 60 minutes.
 func hasRFC3339Shape(s string) bool {
 	if len(s) < len("2006-01-02T15:04:05Z") || s[len("2006-01-02T15")] != ':' || strings.Contains(s, ",") {
 		return false
@@ -81,7 +80,7 @@ func hasRFC3339Shape(s string) bool {
 	return strings.HasSuffix(s, "Z") || offset[1:3] <= "23" && offset[4:] <= "59"
 }
 
-// ParseTime reads what String writes and nothing else.
+// ParseTime reads a time in the form of String. Other spellings are refused.
 func ParseTime(s string) (Time, error) {
 	t, err := ReadTime(s)
 	if err != nil {

@@ -13,11 +13,11 @@ const (
 	MaxContent   = 8 << 20 // bytes
 	MaxAttrs     = 32      // pairs
 	MaxAttrValue = 1024    // bytes
-	MaxParents   = 10_000  // edges given with one turn: the kernel's own bound
+	MaxParents   = 10_000  // edges of one turn; this limit is the kernel's own
 )
 
-// A Turn is what remains of an admitted turn for ever: everything but its text.
-// All fields are under the turn's leaf hash.
+// A Turn is the part of an admitted turn that is kept for ever: everything except its text. The turn's leaf hash covers
+// all fields.
 type Turn struct {
 	ID           TurnID
 	Conversation ConversationID
@@ -37,49 +37,48 @@ type Body struct {
 	Salt    Salt
 }
 
-// An Edge says that Child continues from Parent. At most one joins two turns.
+// An Edge says that Child continues from Parent. At most one edge joins two turns.
 type Edge struct {
 	Parent, Child TurnID
 	Kind          EdgeKind
 }
 
-// A Parent is an edge as it is given with the child.
+// A Parent is an edge as the child's draft lists it.
 type Parent struct {
 	ID   TurnID
 	Kind EdgeKind
 }
 
-// A Text is what a caller brings beside turns.
+// A Text is a text that a caller submits in something other than a turn.
 type Text struct {
-	In   string // where it is, such as "task" or "acts[2].object"
-	Name string // what it is a value of, such as the predicate of a fact; or ""
+	In   string // the place of the text, such as "task" or "acts[2].object"
+	Name string // the name of the thing whose value the text is, such as a fact's predicate; or ""
 	Text string
 }
 
-// A Draft is a turn on its way in: what an importer or a client hands over
-// before the kernel has filled in what may be absent.
+// A Draft is a turn before admission: an importer or a client submits it, and the kernel fills in the fields that may
+// be absent.
 type Draft struct {
 	ID           TurnID
 	Conversation ConversationID
 	Parents      []Parent
 	Role         Role
-	Phase        Phase // zero: to be assigned by rules
+	Phase        Phase // zero: the rules assign it
 	Salience     PPM   // meaningful only with HasSalience
-	HasSalience  bool  // false: to be assigned by rules
+	HasSalience  bool  // false: the rules assign the salience
 	CreatedAt    Time
 	Author       string
 	Content      string
 	Attrs        map[string]string
-	Salt         *Salt // nil: to be drawn at random
+	Salt         *Salt // nil: drawn at random
 
-	// Redacted says that the body is withheld: only its digest is given, and
-	// Author, Content, Attrs and Salt are empty. So an export can carry an
-	// erased turn, and its children keep their parent.
+	// Redacted says that the body is withheld: the draft has only its digest, and Author, Content, Attrs and Salt are
+	// empty. Thus an export can include an erased turn, and its children keep their parent.
 	Redacted   bool
 	BodyDigest Digest // meaningful only with Redacted
 }
 
-// Check reports the first thing about the body that GKP/1 does not allow.
+// Check returns an error for the first part of the body that GKP/1 does not allow.
 func (b *Body) Check() error {
 	if len(b.Author) > MaxAuthor {
 		return fmt.Errorf("%w: author has %d bytes, at most %d", ErrForm, len(b.Author), MaxAuthor)
@@ -137,7 +136,7 @@ func checkAttr(key, value string) error {
 	return nil
 }
 
-// Check reports the first thing about the turn that GKP/1 does not allow.
+// Check returns an error for the first part of the turn that GKP/1 does not allow.
 func (t *Turn) Check() error {
 	switch {
 	case t.Role.String() == "":

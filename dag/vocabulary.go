@@ -5,7 +5,7 @@ import "fmt"
 // A Role says who spoke. The zero value is no role.
 type Role uint8
 
-// The roles, with the numbers that stores keep.
+// The roles. Stores keep these numbers.
 const (
 	RoleSystem    Role = 1
 	RoleUser      Role = 2
@@ -17,7 +17,7 @@ const (
 // zero value is no phase.
 type Phase uint8
 
-// The phases, with the numbers that stores keep.
+// The phases. Stores keep these numbers.
 const (
 	Synthesis     Phase = 1
 	Planning      Phase = 2
@@ -33,7 +33,7 @@ var Phases = [...]Phase{Synthesis, Planning, Consolidation, Debugging, Explorati
 // kind.
 type EdgeKind uint8
 
-// The kinds of edges, with the numbers that stores keep.
+// The kinds of edges. Stores keep these numbers.
 const (
 	Reply     EdgeKind = 1 // the next thing said
 	Spawn     EdgeKind = 2 // a sub-agent's first turn
@@ -47,13 +47,13 @@ var (
 	kindNames  = [...]string{Reply: "reply", Spawn: "spawn", Merge: "merge", Reference: "reference"}
 )
 
-// String returns the role's name on the wire, or "" if it is not one.
+// String returns the role's name on the wire, or "" if the role is unknown.
 func (r Role) String() string { return name(roleNames[:], uint8(r)) }
 
-// String returns the phase's name on the wire, or "" if it is not one.
+// String returns the phase's name on the wire, or "" if the phase is unknown.
 func (p Phase) String() string { return name(phaseNames[:], uint8(p)) }
 
-// String returns the kind's name on the wire, or "" if it is not one.
+// String returns the kind's name on the wire, or "" if the kind is unknown.
 func (k EdgeKind) String() string { return name(kindNames[:], uint8(k)) }
 
 // ParseRole reads a role's name.

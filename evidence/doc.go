@@ -1,14 +1,14 @@
-// Package evidence owns the verdict of a third party: anyone who has a bundle or a part of
-// it, an attestation, a proof, a checkpoint, and a trust file that came by another way.
-// It needs no network, no store and, unless a token is to be checked too, no secret.
+// Package evidence owns the verdict of a third party: of anyone who has a bundle or a part of it, an attestation, a
+// proof, a checkpoint, and a trust file that came by another channel. It needs no network, no store and, unless a token
+// is to be checked too, no secret.
 //
 //	verdict := evidence.Judge{Trust: trust}.Judge(files)
 //	if verdict.Outcome == evidence.Verified { … }
 //
-// No key that comes with the evidence decides anything. A check that was not made is
-// reported as skipped, and nothing is verified without a signature.
+// A key that comes with the evidence decides nothing. A check that was not made is reported as skipped, and nothing is
+// verified without a signature.
 //
-// Source: docs/evidence.md, section 8, which says what every verifier must answer.
+// Source: docs/evidence.md, section 8, which lists what every verifier must report.
 package evidence
 
 import (
@@ -27,66 +27,66 @@ const (
 	FileConsistency   = "consistency"
 )
 
-// Files is evidence by its roles; nil is absent. JSON is without the line feed that its
-// file may end with.
+// Files is the evidence, one file per role; nil is an absent file. JSON comes without the line feed that its file may
+// end with.
 type Files struct {
-	Bundle, Disclosure        []byte // one of them, or neither
+	Bundle, Disclosure        []byte // one or neither
 	Attestation, Proof        []byte
-	Checkpoint, OldCheckpoint []byte // without a bundle or disclosure
+	Checkpoint, OldCheckpoint []byte // only without a bundle or disclosure
 	Consistency               []byte
 }
 
-// An Outcome sums up a verdict. The names are stable.
+// An Outcome is the result of judging. The names are stable.
 type Outcome string
 
 // The outcomes.
 const (
 	Verified        Outcome = "verified"
-	WellFormed      Outcome = "well_formed"      // nothing failed, and no signature was checked
-	Tampered        Outcome = "tampered"         // something does not match what was signed
+	WellFormed      Outcome = "well_formed"      // nothing failed, but no signature was checked
+	Tampered        Outcome = "tampered"         // the evidence differs from what was signed
 	KeyUnknown      Outcome = "key_unknown"      // no trusted key signed it
 	KeyRetired      Outcome = "key_retired"      // signed outside a key's time
 	NotInLog        Outcome = "not_in_log"       // no proof leads to a trusted checkpoint
 	LogInconsistent Outcome = "log_inconsistent" // the log showed two histories
 	QuorumNotMet    Outcome = "quorum_not_met"   // too few witnesses cosigned
-	Redacted        Outcome = "redacted"         // text is missing, and the whole was asked for
+	Redacted        Outcome = "redacted"         // text is missing, although the whole was required
 	Malformed       Outcome = "malformed"
 	UnknownVersion  Outcome = "unknown_version"
 )
 
-// The checks beside those of package slice, in the order in which they are made.
+// The checks in addition to those of package slice, in the order in which they are made.
 const (
-	CheckTrust       slice.CheckID = "trust"         // in the place of all below, if there is no trust file
+	CheckTrust       slice.CheckID = "trust"         // in place of all checks below, if there is no trust file
 	CheckAttestation slice.CheckID = "attestation"   // a trusted signer signed the envelope
-	CheckStatement   slice.CheckID = "statement"     // what was signed is the bundle, or a disclosure of it
+	CheckStatement   slice.CheckID = "statement"     // the signed statement describes the bundle, or a bundle of which this is a disclosure
 	CheckLog         slice.CheckID = "log"           // a trusted log signed the checkpoint
 	CheckLogged      slice.CheckID = "log_inclusion" // the bundle's leaf is under the checkpoint
 	CheckConsistency slice.CheckID = "consistency"   // the checkpoint continues the old one
-	CheckWitnesses   slice.CheckID = "witnesses"     // a quorum of them cosigned
-	CheckCounts      slice.CheckID = "counts"        // a disclosure tells how much was left out
-	CheckSigner      slice.CheckID = "signer_time"   // the attestation's key was valid then
+	CheckWitnesses   slice.CheckID = "witnesses"     // a quorum of witnesses cosigned
+	CheckCounts      slice.CheckID = "counts"        // a disclosure says how much was left out
+	CheckSigner      slice.CheckID = "signer_time"   // the attestation's key was valid when the slice was issued
 )
 
-// A Verdict says what was checked and what came out.
+// A Verdict is the outcome of a judgement with the checks behind it.
 type Verdict struct {
 	Outcome Outcome
-	Reason  string // in one sentence; "" if verified
+	Reason  string // one sentence; "" if verified
 	Checks  []slice.Check
 
-	Claim     Claim       // what the evidence says of itself; true only if verified
-	Redacted  []Redaction // turns that are named and have no text, by ascending id
-	Dropped   int         // turns of the slice that are not named at all, and leaves of one of facts that are not shown, by its own count if counts was skipped
-	Inclusion *Inclusion  // of the leaf; nil if it was not proved
+	Claim     Claim       // what the evidence says about itself; true only if verified
+	Redacted  []Redaction // named turns without text, by ascending id
+	Dropped   int         // turns that are not named at all, or leaves that are not shown; if counts was skipped, by the disclosure's own count
+	Inclusion *Inclusion  // the place of the leaf; nil if it was not proved
 }
 
-// A Claim is what a bundle or a disclosure says of itself.
+// A Claim is what a bundle or a disclosure says about itself.
 type Claim struct {
 	Provenance slice.Provenance
 	Tenant     dag.Tenant
-	KeyID      string // of the token
+	KeyID      string // the key of the token
 	AsOf       dag.Seq
-	Turns      int // of the slice
-	Facts      int // of a slice of facts, which has no turns
+	Turns      int // the number of turns, if bundles of this kind count them
+	Facts      int // the number of facts, if bundles of this kind count them
 }
 
 // A Redaction is a turn whose text is not shown.
@@ -95,21 +95,21 @@ type Redaction struct {
 	Why  Why
 }
 
-// A Why says who left a text out.
+// A Why says who removed a text.
 type Why string
 
-// The reasons. Without a verified attestation it cannot be told.
+// The reasons. Without a verified attestation, the reason is unknown.
 const (
-	WhyErased    Why = "erased"    // deleted in the store; the ledger has the event
-	WhyWithheld  Why = "withheld"  // it never came to the kernel
-	WhyDisclosed Why = "disclosed" // somebody left it out when handing the bundle on
+	WhyErased    Why = "erased"    // deleted from the store; the ledger has the event
+	WhyWithheld  Why = "withheld"  // the kernel never received it
+	WhyDisclosed Why = "disclosed" // left out when the bundle was passed on
 	WhyUnknown   Why = "unknown"
 )
 
-// An Inclusion says where a leaf is.
+// An Inclusion is the place of a leaf in a log.
 type Inclusion struct {
 	Origin string
 	Index  uint64
 	Size   uint64
-	Issued dag.Time // as the leaf says; 0 if a proof was judged by itself
+	Issued dag.Time // the time in the leaf; 0 from JudgeProof
 }

@@ -18,17 +18,17 @@ import (
 	"github.com/graphkernel/graphkernel/token"
 )
 
-// A Judge judges evidence. The zero Judge trusts nobody.
+// A Judge judges evidence. The zero Judge trusts no key.
 type Judge struct {
-	Trust *ledger.Trust    // whose signatures count; nil: no trust file
-	Keys  *token.Authority // for tokens; nil: no secret
+	Trust *ledger.Trust    // the keys whose signatures count; nil: no trust file
+	Keys  *token.Authority // the keys that check tokens; nil: no secret
 
 	RequireFull bool      // every text must be shown
-	Since       time.Time // cosignatures from before do not count: a checkpoint without newer ones is stale
+	Since       time.Time // cosignatures from before this time do not count: a checkpoint without newer ones is stale
 }
 
-// Judge makes every check that it can. It costs about what Bundle.Check does, and a
-// signature's verification for each key.
+// Judge makes every check that it can. It costs about as much as Bundle.Check, plus the verification of one signature
+// per key.
 func (j Judge) Judge(f Files) Verdict {
 	c := &court{Judge: j, files: f}
 	switch {
@@ -46,15 +46,15 @@ func (j Judge) Judge(f Files) Verdict {
 	return c.verdict()
 }
 
-// JudgeProof judges a proof by itself: that some leaf, whatever it says, is in a trusted
-// log. It is no verdict on a slice.
+// JudgeProof judges a proof alone: whether its leaf, of whatever content, is in a trusted log. It is no verdict on a
+// slice.
 func (j Judge) JudgeProof(proof []byte) Verdict {
 	c := &court{Judge: j, files: Files{Proof: proof}}
 	c.leafAlone()
 	return c.verdict()
 }
 
-// verdict ends a case in which nothing failed.
+// verdict returns the verdict. If nothing failed, it is Verified, or WellFormed if no signature was checked.
 func (c *court) verdict() Verdict {
 	if c.v.Outcome == "" {
 		c.v.Outcome = Verified
@@ -65,22 +65,22 @@ func (c *court) verdict() Verdict {
 	return c.v
 }
 
-// A court is one case.
+// A court is the state of one judgement.
 type court struct {
 	Judge
 	files  Files
 	v      Verdict
-	signed bool // at least one signature was checked, and good
+	signed bool // at least one signature was checked and is good
 
 	subject   *subject
 	envelope  *attest.Envelope
 	proof     *ledger.Proof
 	opening   func() (*ledger.Opened, error) // opens the proof's checkpoint
 	leaf      ledger.Leaf
-	statement *attest.Statement      // once it is verified
-	signers   []ledger.TrustedSigner // that signed it
-	opened    *ledger.Opened         // once a log's signature is verified
-	cosigned  time.Time              // the time by which a quorum had; zero if none is needed
+	statement *attest.Statement      // nil until it is verified
+	signers   []ledger.TrustedSigner // the signers of the statement
+	opened    *ledger.Opened         // nil until a log's signature is verified
+	cosigned  time.Time              // the time by which a quorum had cosigned; zero if none is required
 }
 
 func (c *court) check(id slice.CheckID, status slice.Status, format string, args ...any) {
@@ -102,12 +102,12 @@ func (c *court) fail(id slice.CheckID, o Outcome, format string, args ...any) {
 		return
 	}
 	c.v.Outcome, c.v.Reason = o, fmt.Sprintf(format, args...)
-	if o != KeyUnknown && o != KeyRetired { // those say enough
+	if o != KeyUnknown && o != KeyRetired { // these outcomes say enough
 		c.v.Reason = string(id) + ": " + c.v.Reason
 	}
 }
 
-// slice judges a bundle or a disclosure with what is there beside it.
+// slice judges a bundle or a disclosure together with the other files.
 func (c *court) slice() {
 	if !c.read() {
 		return
@@ -133,12 +133,12 @@ func (c *court) slice() {
 	c.redactions()
 }
 
-// read reads every file, before anything is believed of one.
+// read parses every file, before the content of any file is trusted. It reports whether all could be read.
 func (c *court) read() bool {
 	var err, proofErr error
 	if c.files.Proof != nil {
 		if proofErr = c.readProof(); proofErr == nil && c.Trust != nil {
-			go func() { _, _ = c.opening() }() // its signatures are verified while the bundle is read
+			go func() { _, _ = c.opening() }() // verifies the checkpoint's signatures while the bundle is read
 		}
 	}
 	faults := []fault{{file: FileBundle}, {file: FileAttestation}, {file: FileProof}}
@@ -153,7 +153,7 @@ func (c *court) read() bool {
 	}
 	if c.files.Attestation != nil {
 		if c.envelope, err = attest.ParseEnvelope(c.files.Attestation); err == nil {
-			_, err = attest.ParseStatement(c.envelope.Unverified()) // its form; what it says counts once it is verified
+			_, err = attest.ParseStatement(c.envelope.Unverified()) // checks the form; the content counts once it is verified
 		}
 		faults[1].err = err
 	}
@@ -166,14 +166,14 @@ func (c *court) read() bool {
 	return !c.refuse(faults)
 }
 
-// A fault is why a file could not be read, or a nil error.
+// A fault is the error of reading a file, nil if the file could be read.
 type fault struct {
 	file string
 	err  error
 }
 
-// refuse reports whether a file could not be read. A malformed file takes precedence over one
-// of an unknown version, whichever comes first.
+// refuse reports whether a file could not be read, and records the failure. A malformed file takes precedence over a
+// file of an unknown version, regardless of their order.
 func (c *court) refuse(faults []fault) bool {
 	faults = slices.DeleteFunc(faults, func(f fault) bool { return f.err == nil })
 	if len(faults) == 0 {
@@ -200,13 +200,14 @@ func (c *court) readProof() (err error) {
 	return err
 }
 
-// opens returns what verifies a checkpoint's signatures, once.
+// opens returns a function that verifies a checkpoint's signatures; it verifies them once and returns the same result
+// every time.
 func (c *court) opens(signed []byte) func() (*ledger.Opened, error) {
 	return sync.OnceValues(func() (*ledger.Opened, error) { return c.Trust.Open(signed) })
 }
 
-// readLeaf reads the leaf that a proof is of. A leaf of another kind than a slice's is not read
-// further: it does not match, whatever it says.
+// readLeaf reads the leaf of a proof. If there is a bundle or a disclosure and the leaf is not of a slice's kind, the
+// rest of the leaf is not read: it cannot match.
 func (c *court) readLeaf() error {
 	kind, err := ledger.ParseKind(c.proof.Leaf)
 	if err != nil {
@@ -222,7 +223,7 @@ func (c *court) readLeaf() error {
 	switch leaf := c.leaf.(type) {
 	case ledger.Foreign:
 		return leaf.Version
-	case *issued.SliceLeaf: // beside a bundle of turns, its version is the one that counts
+	case *issued.SliceLeaf: // with a bundle of turns, the leaf must have the bundle's version
 		if s := c.subject; s != nil && slice.IsSchema(s.provenance.SchemaVersion) && leaf.Provenance.SchemaVersion != s.provenance.SchemaVersion {
 			return fmt.Errorf("%w: a leaf whose schema_version is %q, beside a slice of %q", slice.ErrVersion, leaf.Provenance.SchemaVersion, s.provenance.SchemaVersion)
 		}
@@ -255,7 +256,7 @@ func (c *court) attestation() {
 		c.skip(CheckAttestation, "the trust file names no signer")
 	case c.envelope == nil && len(c.Trust.Logs) == 0:
 		c.fail(CheckAttestation, KeyUnknown, "the trust file names signers and no log, and there is no attestation")
-	case c.envelope == nil && c.files.Disclosure != nil: // it alone says how many turns there are
+	case c.envelope == nil && c.files.Disclosure != nil: // only the attestation says how many turns there are
 		c.fail(CheckAttestation, KeyUnknown, "the trust file names signers, and there is no attestation of what this is a part of")
 	case c.envelope == nil:
 		c.skip(CheckAttestation, "there is none")
@@ -321,7 +322,7 @@ func (c *court) trusted(keyID string) (ledger.TrustedSigner, bool) {
 	return c.Trust.Signers[at], true
 }
 
-// signersOf returns those of the keys that signed which may sign for the tenant.
+// signersOf returns those signing keys that may sign for the tenant, or an error if there are none.
 func (c *court) signersOf(ids []string, origin string, tenant dag.Tenant) (signers []ledger.TrustedSigner, _ error) {
 	if ledger.Origin(origin).Tenant() == tenant {
 		for _, id := range ids {
@@ -336,7 +337,7 @@ func (c *court) signersOf(ids []string, origin string, tenant dag.Tenant) (signe
 	return signers, nil
 }
 
-// log opens the proof's checkpoint.
+// log verifies and opens the checkpoint of the proof.
 func (c *court) log() {
 	switch {
 	case len(c.Trust.Logs) == 0:
@@ -355,7 +356,7 @@ func (c *court) log() {
 	}
 }
 
-// open checks who signed a checkpoint, and records it if no trusted key did.
+// open opens a checkpoint, and records a failed check if no trusted key signed it.
 func (c *court) open(id slice.CheckID, opening func() (*ledger.Opened, error)) *ledger.Opened {
 	o, err := opening()
 	switch {
@@ -369,7 +370,7 @@ func (c *court) open(id slice.CheckID, opening func() (*ledger.Opened, error)) *
 	return o
 }
 
-// logged checks that the leaf is the evidence's, and under the checkpoint.
+// logged checks that the proof's leaf belongs to the evidence and is included in the checkpoint.
 func (c *court) logged() {
 	if c.opened == nil {
 		if len(c.Trust.Logs) > 0 && c.proof == nil {
@@ -415,8 +416,9 @@ func (c *court) witnesses() {
 	}
 }
 
-// signerTime looks whether the slice was issued before its signer's end. What a key signs
-// it may have signed much later: only that a slice is younger than the key's end is false.
+// signerTime checks that the slice was issued before the end of its signer's key: by the witnesses' time if a quorum
+// cosigned, otherwise by the signer's. A key has no beginning, because it may attest a slice long after the slice was
+// issued.
 func (c *court) signerTime() {
 	if c.statement == nil {
 		c.skip(CheckSigner, "no attestation was verified")
@@ -439,7 +441,7 @@ func (c *court) signerTime() {
 	c.fail(CheckSigner, KeyRetired, "issued %s (%s), and the key's end was %s", at, said, c.signers[0].Until)
 }
 
-// redactions says whose doing it is that text is missing.
+// redactions records the turns whose text is missing and who removed it, and checks the counts of a disclosure.
 func (c *court) redactions() {
 	for _, id := range c.subject.redacted {
 		c.v.Redacted = append(c.v.Redacted, Redaction{id, c.why(id)})
@@ -456,7 +458,7 @@ func (c *court) redactions() {
 	}
 }
 
-// counted names counts for people.
+// counted formats counts for people.
 func counted(counts []slice.Count) string {
 	texts := make([]string, len(counts))
 	for i, n := range counts {
@@ -477,7 +479,7 @@ func (c *court) why(id dag.TurnID) Why {
 	return WhyDisclosed
 }
 
-// leafAlone judges a proof of whatever its leaf says.
+// leafAlone judges a proof whose leaf may be of any kind.
 func (c *court) leafAlone() {
 	var err error
 	if err = c.readProof(); err == nil {
@@ -509,7 +511,7 @@ func (c *court) leafAlone() {
 	c.witnesses()
 }
 
-// history judges a checkpoint, and whether it continues an older one.
+// history judges a checkpoint, and whether it is consistent with an older one.
 func (c *court) history() {
 	if c.files.Attestation != nil || c.files.Proof != nil {
 		c.fail(slice.CheckForm, Malformed, "an attestation and a proof belong to a bundle or a disclosure, and there is none")
@@ -563,5 +565,5 @@ func (c *court) consistency(proof []ledger.Hash) {
 	c.pass(CheckConsistency, "%d leaves continue %d", c.opened.Size, old.Size)
 }
 
-// digestOf is the SHA-256 of a bundle's bytes.
+// digestOf returns the SHA-256 of a bundle's bytes.
 func digestOf(bundle []byte) dag.Digest { return sha256.Sum256(bundle) }

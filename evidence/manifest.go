@@ -9,18 +9,19 @@ import (
 	"github.com/graphkernel/graphkernel/slice"
 )
 
-// CheckDigest is the check that a manifest's document has the digest that the manifest names.
+// CheckDigest checks that a manifest's document has the digest that the manifest names.
 const CheckDigest slice.CheckID = "digest"
 
-// A ManifestVerdict says what came of a manifest.
+// A ManifestVerdict is the result of judging a manifest.
 type ManifestVerdict struct {
-	Verdict  // with the tenant and the number of its claim alone
+	Verdict  // its Claim has only Tenant and AsOf
 	Manifest *attest.Manifest
-	Signers  []ledger.TrustedSigner // that signed it
+	Signers  []ledger.TrustedSigner // the signers of the manifest
 }
 
-// JudgeManifest judges the manifest of an atlas: its form, the digest of its document, whether the statement in its envelope is about that document, and with a trust file who signed it. That the numbers are right it
-// does not say: for that they are to be made again from a store.
+// JudgeManifest judges the manifest of an atlas: its form, the digest of its document, whether the statement in its
+// envelope is about that document and, with a trust file, who signed it. It does not check that the numbers are right;
+// to check them, compute them again from a store.
 func (j Judge) JudgeManifest(data []byte) ManifestVerdict {
 	c := &court{Judge: j}
 	m := c.manifest(data)
@@ -43,7 +44,7 @@ func (c *court) manifest(data []byte) *attest.Manifest {
 	var statement *attest.AtlasStatement
 	if m.Envelope != nil {
 		if c.envelope, err = attest.ParseEnvelope(m.Envelope); err == nil {
-			statement, err = attest.ParseAtlasStatement(c.envelope.Unverified()) // its form; what it says counts once it is verified
+			statement, err = attest.ParseAtlasStatement(c.envelope.Unverified()) // checks the form; the content counts once it is verified
 		}
 		if err != nil {
 			c.refuse([]fault{{"envelope", err}})
@@ -70,7 +71,7 @@ func (c *court) manifest(data []byte) *attest.Manifest {
 	return m
 }
 
-// manifestSigned looks who signed the envelope.
+// manifestSigned checks who signed the envelope.
 func (c *court) manifestSigned(statement *attest.AtlasStatement) {
 	switch {
 	case c.Trust == nil && c.envelope == nil:
@@ -107,7 +108,7 @@ func (c *court) verifySigners(s *attest.AtlasStatement) {
 	}
 }
 
-// matched reports whether the statement is about the document.
+// matched records whether the statement is about the document.
 func (c *court) matched(err error) {
 	var m *attest.MismatchError
 	if errors.As(err, &m) {
@@ -120,7 +121,7 @@ func (c *court) matched(err error) {
 	c.pass(CheckStatement, "the document")
 }
 
-// manifestTime refuses keys that have an end: nothing says when a manifest was signed.
+// manifestTime fails if every signing key has an end, because a manifest does not prove when it was signed.
 func (c *court) manifestTime() {
 	if len(c.signers) == 0 {
 		c.skip(CheckSigner, "no signature was verified")

@@ -12,22 +12,22 @@ import (
 	"github.com/graphkernel/graphkernel/slice/kinds"
 )
 
-// A subject is what the evidence is about: a bundle, whole or with texts withheld, or a
-// disclosure of one.
+// A subject is the slice that the evidence is about: a bundle, with all its texts or some withheld, or a disclosure of
+// one.
 type subject struct {
 	kind       *slice.Kind
 	provenance slice.Provenance
 	seal       slice.Seal
 	asOf       dag.Seq
-	turns      int // of the slice
-	facts      int // of a slice of facts, which has no turns
+	turns      int // the number of turns, if bundles of this kind count them
+	facts      int // the number of facts, if bundles of this kind count them
 	counts     []slice.Count
-	all        int    // turns of the slice, or leaves of a part of one of facts
-	dropped    int    // what of the slice is not shown at all: turns, or leaves of facts
-	lacks      string // what somebody asks for in vain who wants the whole, as in 3 of 8 turns have no text
+	all        int    // turns in the slice, or leaves of a disclosed slice of another kind
+	dropped    int    // turns or leaves of the slice that are not shown at all
+	lacks      string // the complaint if the whole was asked for, as in "3 of 8 turns have no text"
 	redacted   []dag.TurnID
 	checks     []slice.Check
-	digest     dag.Digest // of the whole bundle, as far as is known: see match
+	digest     dag.Digest // of the whole bundle, as far as it is known: see match
 	match      func(*attest.Statement) (string, error)
 }
 
@@ -49,7 +49,7 @@ func readBundle(data []byte) (*subject, error) {
 	return s, nil
 }
 
-// whole fills in what bundles of all kinds have. The digest is known already.
+// whole fills in the fields that bundles of all kinds have. The digest is already set.
 func (s *subject) whole(b slice.Body, checks []slice.Check) {
 	h := b.Head()
 	s.provenance, s.seal, s.asOf, s.redacted, s.checks = h.Provenance, h.Seal, h.AsOf, b.Redacted(), checks
@@ -60,12 +60,12 @@ func (s *subject) whole(b slice.Body, checks []slice.Check) {
 		if err != nil || len(withheld) == 0 {
 			return "the whole bundle, sha256:" + s.digest.String(), err
 		}
-		s.digest = st.Subject // what is shown is a part of that one
+		s.digest = st.Subject // the bundle is a disclosure of the attested one
 		return fmt.Sprintf("a disclosure of sha256:%s without the text of %d turns", st.Subject, len(withheld)), nil
 	}
 }
 
-// matchLeaf compares a leaf with what it should be the leaf of, and returns when that was issued.
+// matchLeaf checks that a leaf is the leaf of the subject, and returns the time of issue in the leaf.
 func (s *subject) matchLeaf(leaf ledger.Leaf) (dag.Time, error) {
 	p := &s.provenance
 	switch l := leaf.(type) {
@@ -88,7 +88,7 @@ func (s *subject) matchLeaf(leaf ledger.Leaf) (dag.Time, error) {
 	return 0, fmt.Errorf("the proof is not of %s that was issued", s.kind.Noun)
 }
 
-// compared is a member of a leaf, and what it should be.
+// compared is a member of a leaf, with its value in the leaf and its expected value.
 type compared struct{ member, leaf, here string }
 
 func (s *subject) same(members []compared) error {

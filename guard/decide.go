@@ -19,28 +19,30 @@ import (
 // A Call is a tool call that an agent is about to make.
 type Call struct {
 	Tool      string
-	Arguments json.RawMessage // any JSON value; empty or null if whoever asks does not have them
+	Arguments json.RawMessage // any JSON value; empty or null if the caller does not have them
 }
 
-// ErrCall is wrapped if a call cannot be judged, and so must not be made.
+// ErrCall is wrapped by errors for a call that cannot be judged and therefore must not be made.
 var ErrCall = errors.New("not a tool call that can be judged")
 
 // A Match is a rule that denies a call.
 type Match struct {
-	Rule   int    // its number, from 1
-	Reason string // the rule's
+	Rule   int    // the number of the rule, from 1
+	Reason string // the reason that the rule states
 	Where  string // in the arguments, such as edits[2].file_path; "" if the rule is for every call of the tool
 }
 
-// Decide returns the rules that deny a call, in their order, each with the first place that it matches; none if the call passes. It takes time linear in the
-// arguments, for each rule. The error wraps ErrCall.
+// Decide returns the rules that deny a call, in their order, each with the first place that it matches, or none if the call
+// passes. Its time is linear in the arguments for each rule. The error wraps ErrCall.
 //
-// A pattern is matched against each text, number and name of a member in the arguments, as the tool will read it: escapes
-// are decoded. A text that is JSON itself, as some agents write the arguments of a call, is also read as such. It is also matched against other spellings of a text that a program may read as the same: see spellings. A list of texts is matched as
-// one line, too, since it may be the words of a command. A name that comes twice counts both times, since programs differ in which one they take.
+// A pattern is matched against each text, number and member name in the arguments after escapes are decoded, as the tool will
+// read it. A text that is JSON itself, as some agents write the arguments of a call, is also read as JSON. A pattern is also
+// matched against other spellings of a text that a program may read as the same: see spellings. A list of texts is also matched
+// as one line, since it may hold the words of a command. If an object has a name twice, both members are matched, since
+// programs differ in which one they use.
 //
-// A call without arguments is denied by a rule that every call of its tool matches. It passes if no rule is for its tool, and cannot be judged if a rule for the tool would look
-// at the arguments.
+// A call without arguments is denied by a rule that matches every call of its tool. It passes if no rule is for its tool. It
+// cannot be judged if a rule for the tool would look at the arguments.
 func (d DenyRules) Decide(call Call) ([]Match, error) {
 	rules, err := d.compile()
 	if err != nil {
@@ -56,7 +58,7 @@ func (d DenyRules) Decide(call Call) ([]Match, error) {
 		return nil, fmt.Errorf("guard: %w: the arguments of %.80q: %w", ErrCall, call.Tool, err)
 	}
 	var matches []Match
-	unseen := 0 // the first rule that would look at arguments which are not there
+	unseen := 0 // number of the first rule that would look at the missing arguments
 	for i, r := range rules {
 		if !slices.ContainsFunc(namesOf(call.Tool), r.tool.MatchString) {
 			continue
@@ -81,17 +83,18 @@ func (d DenyRules) Decide(call Call) ([]Match, error) {
 	return matches, nil
 }
 
-// A text is something in a call's arguments that a pattern is matched against.
+// A text is a text, number or member name of a call's arguments, against which patterns are matched.
 type text struct{ where, value string }
 
 func (t *text) matches(pattern *regexp.Regexp) bool {
 	return slices.ContainsFunc(spellings(t.value), pattern.MatchString)
 }
 
-// shells are the names of the tools that run a command line in a shell: of Claude Code, of Codex CLI and of Gemini CLI. A rule for one of them is for all.
+// shells are the names of the tools that run a command line in a shell, in Claude Code, Codex CLI and Gemini CLI. A rule for
+// one of them applies to all.
 var shells = []string{"Bash", "shell", "local_shell", "exec_command", "container.exec", "run_shell_command"}
 
-// namesOf returns the names by which a rule may mean a tool.
+// namesOf returns the names that a rule may use for a tool.
 func namesOf(tool string) []string {
 	if slices.Contains(shells, tool) {
 		return shells
@@ -99,8 +102,8 @@ func namesOf(tool string) []string {
 	return []string{tool}
 }
 
-// spellings returns a text, and if it differs the text as a shell may read it: without a backslash before the end of a line, which joins two lines, and in
-// compatibility form (NFKC) with each white space of Unicode as a space, except for the ends of lines.
+// spellings returns a text and, if it differs, the text as a shell may read it: without a backslash at the end of a line, which
+// joins two lines, and in compatibility form (NFKC) with every Unicode white space except line ends as a space.
 func spellings(value string) []string {
 	read := norm.NFKC.String(strings.NewReplacer("\\\r\n", "", "\\\n", "").Replace(value))
 	read = strings.Map(func(r rune) rune {
@@ -115,7 +118,7 @@ func spellings(value string) []string {
 	return []string{value, read}
 }
 
-// textsOf returns the texts, numbers and names in a JSON value, in their order.
+// textsOf returns the texts, numbers and member names of a JSON value, in their order.
 func textsOf(arguments []byte) ([]text, error) {
 	if len(arguments) == 0 {
 		return nil, nil
@@ -130,7 +133,7 @@ func textsOf(arguments []byte) ([]text, error) {
 	return w.texts, nil
 }
 
-// whole goes through one JSON value.
+// whole reads one JSON value.
 func (w *walk) whole(data []byte, where string) error {
 	w.decoder = json.NewDecoder(bytes.NewReader(data))
 	w.decoder.UseNumber()
@@ -143,8 +146,8 @@ func (w *walk) whole(data []byte, where string) error {
 	return nil
 }
 
-// within goes through a text that is a JSON object, list or text itself. The escapes of a value double with each level that it is written in, so the levels are
-// few, and reading all of them takes time about linear in the text.
+// within reads a text that is itself a JSON object, list or text. Each level of nesting doubles the escapes of a value, so
+// there are few levels, and reading all of them takes time about linear in the text.
 func (w *walk) within(text, where string) error {
 	text = strings.Trim(text, " \t\r\n")
 	if text == "" || !strings.ContainsRune(`{["`, rune(text[0])) || !json.Valid([]byte(text)) {
@@ -160,10 +163,10 @@ func (w *walk) within(text, where string) error {
 	return err
 }
 
-// maxDepth bounds how deep arguments are nested.
+// maxDepth is the deepest nesting of arguments.
 const maxDepth = 1000
 
-// A walk goes through a JSON value token by token, which sees a name twice if it is there twice.
+// A walk reads a JSON value token by token, so it sees both members if an object has a name twice.
 type walk struct {
 	decoder *json.Decoder
 	depth   int
@@ -185,7 +188,7 @@ func (w *walk) value(where string) error {
 		if w.depth++; w.depth > maxDepth {
 			return fmt.Errorf("nested deeper than %d", maxDepth)
 		}
-		var line []string // of a list of texts: the words of a command, perhaps
+		var line []string // the texts of a list, which may be the words of a command
 		for i := 0; w.decoder.More(); i++ {
 			before := len(w.texts)
 			within := where + "[" + strconv.Itoa(i) + "]"

@@ -12,7 +12,7 @@ import (
 	"github.com/graphkernel/graphkernel/policy"
 )
 
-// RulesType is the type that documents name.
+// RulesType is the type that policy documents of deny rules have.
 const RulesType = "deny_rules_v1"
 
 // Bounds of the parameters.
@@ -25,13 +25,13 @@ const (
 type Rule struct {
 	Tool     string // matches the whole name of a tool
 	Argument string // matches a part of any text, number or name in the arguments; "": every call of the tool
-	Reason   string // told to the agent and to people
+	Reason   string // shown to the agent and to people
 }
 
-// DenyRules are parameters of a policy: rules, in their order.
+// DenyRules are the parameters of a policy: a list of rules, in their order.
 type DenyRules struct{ list policy.Rules }
 
-// NewDenyRules makes parameters of rules.
+// NewDenyRules makes parameters from rules.
 func NewDenyRules(rules ...Rule) DenyRules {
 	return DenyRules{policy.NewRules(len(rules), func(w *canon.Writer, i int) {
 		w.BeginObject()
@@ -60,33 +60,34 @@ func readRules(items []*canon.Cursor) (rules []Rule) {
 	return rules
 }
 
-// Type is RulesType.
+// Type returns RulesType.
 func (DenyRules) Type() string { return RulesType }
 
-// Check reports the first rule that cannot be applied, by its number, from 1.
+// Check returns an error if there are no rules or too many, or if a rule cannot be applied; the error names the first such rule
+// by its number, from 0.
 func (d DenyRules) Check() error {
 	_, err := d.compile()
 	return err
 }
 
-// Canonical returns the canonical form, which Hash is taken of.
+// Canonical returns the canonical form, over which Hash is computed.
 func (d DenyRules) Canonical() []byte { return d.list.Bytes(RulesType) }
 
-// Hash is policy_params_hash: SHA-256 of the canonical form.
+// Hash returns policy_params_hash: SHA-256 of the canonical form.
 func (d DenyRules) Hash() dag.Digest { return d.list.Digest(RulesType) }
 
-// AppendWire writes the parameters as people do, which is the canonical form.
+// AppendWire writes the parameters in the form that people write, which is the canonical form.
 func (d DenyRules) AppendWire(w *canon.Writer) { d.list.Append(w, RulesType) }
 
-// Form is how the rules are read.
+// Form reads the rules from a policy document.
 var Form = policy.RulesForm(RulesType, func(items []*canon.Cursor) DenyRules { return NewDenyRules(readRules(items)...) })
 
-// RulesOf returns the rules of a registered policy. Of another type, it is policy.ErrMismatch.
+// RulesOf returns the rules of a registered policy. The error is policy.ErrMismatch if the policy is of another type.
 func RulesOf(r policy.Registered) (DenyRules, error) {
 	return policy.ParametersOf[DenyRules](r, RulesType)
 }
 
-// A compiled rule.
+// compiled is a Rule with its compiled patterns.
 type compiled struct {
 	Rule
 	tool, argument *regexp.Regexp // argument is nil if it matches every call
@@ -112,7 +113,7 @@ func (d DenyRules) compile() ([]compiled, error) {
 		}
 		c := compiled{Rule: r}
 		var err error
-		if _, err = regexp.Compile(r.Tool); err != nil { // "a)|(b" is no pattern, and would be one between parentheses
+		if _, err = regexp.Compile(r.Tool); err != nil { // "a)|(b" is not a pattern, but would become one between parentheses
 			return nil, of("tool", err)
 		}
 		if c.tool, err = regexp.Compile(`(?s)\A(?:` + r.Tool + `)\z`); err != nil {

@@ -7,19 +7,16 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// Bare are entries of the record that consist of their leaf alone. Each leaf is there at most once. It is the
-// codec of their kind.
+// Bare is the codec of a kind of Record entries that consist of their leaf alone. Each leaf is recorded at most once.
 type Bare struct {
 	Kind  Kind
 	Index Index // leads from an entry's Leaf to the entry
 
-	// Check refuses a leaf that is not of the kind, and returns the tenant that it says it
-	// is, "" if it does not say.
+	// Check refuses a leaf that is not of the kind, and returns the tenant that the leaf names, "" if it names none.
 	Check func(leaf []byte) (dag.Tenant, error)
 }
 
-// Put appends the leaves that are not there yet, in this order, all of them or none, and returns the
-// index of each in the ledger.
+// Put appends the leaves that are not recorded yet, in this order, all of them or none, and returns the index of every leaf in the ledger.
 func (b *Bare) Put(ctx context.Context, h interface {
 	Write(ctx context.Context, tenant dag.Tenant, c Change) error
 }, tenant dag.Tenant, leaves [][]byte) ([]uint64, error) {
@@ -59,19 +56,19 @@ func (b *Bare) key(e *Entry) Key {
 	return Key{Index: b.Index, Key: string(leaf[:])}
 }
 
-// Kinds is the kind.
+// Kinds returns the codec's kind.
 func (b *Bare) Kinds() []Kind { return []Kind{b.Kind} }
 
-// Stream is the record.
+// Stream returns Record.
 func (b *Bare) Stream() Stream { return Record }
 
-// Turns returns none: a leaf rests on nothing.
+// Turns returns no turns: a leaf rests on none.
 func (b *Bare) Turns(*Entry) []dag.TurnID { return nil }
 
-// Adopt makes a change of entries that another store has.
+// Adopt returns a change that adopts entries of another store.
 func (b *Bare) Adopt(entries []Entry) (Change, error) { return Adopting(b, entries), nil }
 
-// Fold begins the term of a leaf that is not there yet.
+// Fold begins the term of a leaf, and refuses a leaf that is recorded already.
 func (b *Bare) Fold(tx *Tx, e *Entry) error {
 	if len(e.Detail)+len(e.Private) > 0 {
 		return fmt.Errorf("%w: number %d of the record, of kind %s, has something beside its leaf", dag.ErrForm, e.Seq, e.Kind)

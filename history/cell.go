@@ -8,8 +8,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// A Cell is a named value that is replaced as a whole and has no history. It takes no number. A
-// cell without a value is not there.
+// A Cell is a named value that is replaced as a whole, has no history and takes no sequence number. A cell without a value does not exist.
 type Cell struct {
 	Name  string
 	Value []byte
@@ -21,7 +20,7 @@ const (
 	MaxCell     = 64 << 10
 )
 
-// Check reports the first thing about a cell that no store keeps.
+// Check reports the first reason why no store accepts the cell, as dag.ErrForm.
 func (c *Cell) Check() error {
 	ok := c.Name != "" && len(c.Name) <= MaxCellName && utf8.ValidString(c.Name)
 	for _, r := range c.Name {
@@ -36,7 +35,7 @@ func (c *Cell) Check() error {
 	return nil
 }
 
-// CheckSwap is Check for both values of a replacement.
+// CheckSwap checks both values of a replacement, see Cell.Check.
 func CheckSwap(name string, old, next []byte) error {
 	for _, value := range [][]byte{old, next} {
 		if err := (&Cell{name, value}).Check(); err != nil {
@@ -46,14 +45,14 @@ func CheckSwap(name string, old, next []byte) error {
 	return nil
 }
 
-// A CellCodec is all that is known of some cells outside the package that owns them. It is pure.
+// A CellCodec checks the cells that its package owns, on behalf of other packages. It is pure.
 type CellCodec interface {
-	// Prefix is what the names of its cells begin with, and of no others.
+	// Prefix returns the prefix of the names of its cells. No other cell's name begins with it.
 	Prefix() string
 
 	// Check refuses a cell that is not in its form.
 	Check(c *Cell) error
 
-	// Follows refuses a value that cannot replace another, which may be nil. Both are in form.
+	// Follows refuses a cell whose value may not replace that of old, which may be nil. Both are in form.
 	Follows(old, next *Cell) error
 }

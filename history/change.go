@@ -9,27 +9,26 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// A Change is a write on its way. A store asks it what it needs to know, reads that within
-// the transaction that will write, and does what it plans. Both methods are pure: a store may
-// begin again, and then counts on the same answers.
+// A Change is a write that is about to be made. Within the transaction that writes, the store asks the change what it needs to know,
+// reads that, and writes what the change plans. Both methods are pure: a store may start over, and relies on the same answers.
 type Change interface {
-	// Needs says what must be read in addition to what is known; nothing, if that is all.
+	// Needs returns what must be read in addition to k. It returns nothing if k is enough.
 	Needs(k *State) Needs
 
-	// Plan decides what is written. If there is an error nothing is.
+	// Plan decides what is written. After an error nothing is written.
 	Plan(k *State) (*Plan, error)
 }
 
-// Needs is what a change must know.
+// Needs lists what a change must know.
 type Needs struct {
-	Newest  []Key        // of each key the term that begins last
-	Ranges  []Range      // all terms of each
-	Entries []dag.Seq    // the entries of numbers
-	Records []dag.Seq    // those of the record
+	Newest  []Key        // for each key, the term that begins last
+	Ranges  []Range      // for each range, all its terms
+	Entries []dag.Seq    // numbers of entries of the Known stream
+	Records []dag.Seq    // numbers of entries of the record
 	Size    bool         // the newest number of the record
-	Turns   []dag.TurnID // what is known of turns
+	Turns   []dag.TurnID // turns whose Admitted is needed
 
-	Snapshots []string // those of names
+	Snapshots []string // names of snapshots
 }
 
 // None reports whether nothing is needed.
@@ -37,37 +36,37 @@ func (n *Needs) None() bool {
 	return len(n.Newest)+len(n.Ranges)+len(n.Entries)+len(n.Records)+len(n.Turns)+len(n.Snapshots) == 0 && !n.Size
 }
 
-// ErrNotFound is wrapped when a change is about something that is not there.
+// ErrNotFound is wrapped when the object of a change does not exist.
 var ErrNotFound = errors.New("not found")
 
-// ErrDamaged is wrapped when a store holds what cannot be: bytes that nobody wrote, an edge without its act.
+// ErrDamaged is wrapped when a store contains impossible data: bytes that nobody wrote, an edge without its act.
 var ErrDamaged = errors.New("the store is damaged: run graphkernel fsck")
 
-// State is what was read for a change, at one moment.
+// State contains everything that was read for a change, as of one moment.
 type State struct {
 	Tenant  dag.Tenant
 	Head    dag.Seq
-	Round   int               // how often Needs was asked and answered
-	Newest  map[Key]Term      // of Needs.Newest, those that there are
-	Ranges  [][]Term          // of Needs.Ranges, in the order in which they were asked for
-	Entries map[dag.Seq]Entry // of Needs.Entries, those that there are
-	Records map[dag.Seq]Entry // of Needs.Records
+	Round   int               // how many times Needs was asked and answered
+	Newest  map[Key]Term      // for Needs.Newest; keys without a term are missing
+	Ranges  [][]Term          // for Needs.Ranges, in the order in which they were asked for
+	Entries map[dag.Seq]Entry // for Needs.Entries; numbers without an entry are missing
+	Records map[dag.Seq]Entry // for Needs.Records; numbers without an entry are missing
 	Size    dag.Seq           // the newest number of the record, if it was asked for
 
-	Turns map[dag.TurnID]Admitted // of Needs.Turns, those that there are
+	Turns map[dag.TurnID]Admitted // for Needs.Turns; unknown turns are missing
 
-	Snapshots map[string][]byte // the values of Needs.Snapshots, of those that there are
+	Snapshots map[string][]byte // for Needs.Snapshots, the values; names without a snapshot are missing
 }
 
-// Admitted is what a change can know of a turn.
+// Admitted describes an admitted turn to a change.
 type Admitted struct {
 	Seq      dag.Seq
 	Body     bool // the store has its body
 	Withheld bool // the body never came
 }
 
-// PlanOf lets a change plan with what it asked for, and numbers the parts of the change: the one place where a part is made.
-// Entries that another store has keep the parts that they have there, see Exactly.
+// PlanOf returns the plan of a change, with the parts of the change numbered; no other function
+// numbers parts. Entries of another store keep the parts that they have there, see Exactly.
 func PlanOf(c Change, k *State) (*Plan, error) {
 	p, err := c.Plan(k)
 	if err != nil || p.adopted || len(p.Entries) < 2 {
@@ -86,8 +85,7 @@ func PlanOf(c Change, k *State) (*Plan, error) {
 	return p, nil
 }
 
-// Know reads until a change needs nothing more. What a reader is asked for it adds with the
-// methods of State.
+// Know reads until a change needs nothing more, and returns the resulting state. The function read adds the answers to k.
 func Know(c Change, tenant dag.Tenant, head dag.Seq, read func(n *Needs, k *State) error) (*State, error) {
 	k := &State{Tenant: tenant, Head: head, Newest: map[Key]Term{}, Entries: map[dag.Seq]Entry{}, Records: map[dag.Seq]Entry{}, Turns: map[dag.TurnID]Admitted{}, Snapshots: map[string][]byte{}}
 	for {
@@ -116,38 +114,37 @@ func (k *State) AddEntries(of Stream, list []Entry) {
 	}
 }
 
-// An Ending ends a stored term, or takes it away.
+// An Ending ends a stored term, or removes it.
 type Ending struct {
 	Index Index
 	Key   []byte
 	Since dag.Seq
-	Until dag.Seq // 0: the term goes, as one that never counted
+	Until dag.Seq // 0: the term is removed, as if it had never counted
 }
 
 // A Plan is what a change writes.
 type Plan struct {
 	Entries []Entry // ascending, and above State.Head
-	Records []Entry // of the record, from State.Size and one on, without a gap
-	Begin   []Term  // some may have ended already, within the plan
+	Records []Entry // for the record, numbered from State.Size + 1 without a gap
+	Begin   []Term  // some may already be ended by the same plan
 	End     []Ending
 
-	// Forget and ForgetRecords are numbers of entries of either stream whose private halves go.
+	// Forget and ForgetRecords are the numbers of the Known and Record entries whose private halves are removed.
 	Forget, ForgetRecords []dag.Seq
 
-	// Bodies are turns whose bodies, salts and external ids go. Needs.Turns must have asked for them.
+	// Bodies are the turns whose bodies, salts and external ids are removed. Needs.Turns must have asked for them.
 	Bodies []dag.TurnID
 
-	// Snapshots replace those of their names, whether or not there are any. One without a value drops what is there.
+	// Snapshots replace the stored snapshots of the same names, if there are any. A snapshot without a value drops the stored one.
 	Snapshots []Snapshot
 
-	adopted bool // the entries have the parts that they have in another store
+	adopted bool // the entries keep the parts that they have in another store
 
-	// Erases says that nothing which the plan takes away, or an earlier one took, may be left in the
-	// store's own files, even if the plan takes nothing.
+	// Erases says that nothing that this plan or an earlier one removed may remain in the store's own files, even if this plan removes nothing.
 	Erases bool
 }
 
-// Head is the newest number after the plan, if it was that before it.
+// Head returns the newest number after the plan, given the newest number before it.
 func (p *Plan) Head(before dag.Seq) dag.Seq {
 	if n := len(p.Entries); n > 0 {
 		return p.Entries[n-1].Seq
@@ -160,8 +157,8 @@ func (p *Plan) Empty() bool {
 	return len(p.Entries)+len(p.Records)+len(p.Begin)+len(p.End)+len(p.Forget)+len(p.ForgetRecords)+len(p.Bodies)+len(p.Snapshots) == 0
 }
 
-// Check reports the first thing about a plan that no store does, given the newest numbers before
-// it. A plan that fails it is a defect of the change.
+// Check reports the first reason why no store can write the plan, given the newest
+// numbers before it. A plan that fails the check is a defect of the change.
 func (p *Plan) Check(head, size dag.Seq) error {
 	last := head
 	for i := range p.Entries {
@@ -196,8 +193,7 @@ func (p *Plan) Check(head, size dag.Seq) error {
 	return nil
 }
 
-// Sort brings terms and endings into the order of the terms, in which a store that keeps them
-// sorted changes each page once.
+// Sort sorts terms and endings into the order of the terms, so that a store that keeps terms sorted changes each page once.
 func (p *Plan) Sort() {
 	slices.SortFunc(p.Begin, func(a, b Term) int { return a.Compare(&b) })
 	slices.SortFunc(p.End, func(a, b Ending) int {

@@ -7,43 +7,41 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// A Codec is all that is known of some kinds outside the package that owns them. It is pure.
+// A Codec reads and adopts the entries of its kinds on behalf of packages that do not own the kinds. It is pure.
 type Codec interface {
-	// Kinds lists the kinds that it is of, and Stream where their entries are.
+	// Kinds returns the codec's kinds, and Stream the stream of their entries.
 	Kinds() []Kind
 	Stream() Stream
 
-	// Adopt makes a change of entries of its kinds that another store has: they keep their
-	// numbers and times. It refuses what is not in its form; planning is refused if the
-	// entries cannot follow on what is there, or would not have been recorded. A change looks
-	// at terms of its own indexes alone.
+	// Adopt returns a change that adopts entries of the codec's kinds from another store: they keep their numbers
+	// and times. It refuses entries that are not in their form. Planning fails if the entries cannot follow on
+	// what is stored, or would not have been recorded. The change reads terms of the codec's own indexes only.
 	Adopt(entries []Entry) (Change, error)
 
-	// Turns returns the turns that an entry rests on, which must have been admitted before it. It
-	// returns none for an entry that is not in its form.
+	// Turns returns the turns that an entry rests on, which must have been admitted before it. It returns none for an entry that is not in its form.
 	Turns(e *Entry) []dag.TurnID
 }
 
-// A Viewer is a Codec of entries that were made from a view.
+// A Viewer is a Codec of entries that were made from a view of the history.
 type Viewer interface {
-	// AsOf returns the number of the view that an entry was made from: what is known up to it must
-	// be there for the entry to be understood. It is 0 for an entry that is not in its form.
+	// AsOf returns the number of the view that an entry was made from. Everything known up to that
+	// number is needed to understand the entry. It is 0 for an entry that is not in its form.
 	AsOf(e *Entry) dag.Seq
 }
 
-// A Private is a Codec of entries that have a private half. It goes with the text of turns that the entry rests on.
+// A Private is a Codec of entries with a private half, which is erased together with the text of turns that the entry rests on.
 type Private interface {
-	// Erasable reports whether entries of a kind are such.
+	// Erasable reports whether entries of a kind have a private half.
 	Erasable(k Kind) bool
 }
 
 // A Resting is a Private of entries that rest on several turns.
 type Resting interface {
-	// Rests returns sets of turns: the private half is gone if and only if all turns of one set have lost their text.
+	// Rests returns sets of turns. The private half is gone if and only if all turns of at least one set have lost their text.
 	Rests(e *Entry) [][]dag.TurnID
 }
 
-// Rests returns the sets of turns that an entry of a codec rests on, see Resting: by itself each turn is one.
+// Rests returns the sets of turns that an entry rests on, see Resting. If the codec is not a Resting, each turn is a set of its own.
 func Rests(c Codec, e *Entry) (sets [][]dag.TurnID) {
 	if r, ok := c.(Resting); ok {
 		return r.Rests(e)
@@ -54,10 +52,10 @@ func Rests(c Codec, e *Entry) (sets [][]dag.TurnID) {
 	return sets
 }
 
-// Codecs are those of a program. Each kind is one of one of them.
+// Codecs are the codecs of a program. Each kind belongs to exactly one of them.
 type Codecs []Codec
 
-// Of finds the codec of a kind.
+// Of returns the codec of a kind.
 func (c Codecs) Of(k Kind) (Codec, error) {
 	for _, codec := range c {
 		if slices.Contains(codec.Kinds(), k) {
@@ -76,15 +74,15 @@ func (c Codecs) AsOf(e *Entry) dag.Seq {
 	return 0
 }
 
-// Erasable reports whether entries of a kind have a private half that goes with a turn.
+// Erasable reports whether entries of a kind have a private half that is erased with a turn.
 func (c Codecs) Erasable(k Kind) bool {
 	codec, err := c.Of(k)
 	p, ok := codec.(Private)
 	return err == nil && ok && p.Erasable(k)
 }
 
-// Exactly returns a change that fails if it plans other entries than those of a stream, which
-// another store has. The entries keep the parts that they have there.
+// Exactly returns a change that fails unless c plans exactly these entries of a
+// stream, which another store has. The entries keep the parts that they have there.
 func Exactly(c Change, of Stream, entries []Entry) Change { return exactly{c, of, entries} }
 
 type exactly struct {
@@ -106,15 +104,15 @@ func (e exactly) Plan(k *State) (*Plan, error) {
 	if len(others) > 0 || !slices.EqualFunc(planned, e.entries, same) {
 		return nil, fmt.Errorf("%w: the entries do not follow on what is stored", dag.ErrForm)
 	}
-	for i := range planned { // whose codec may have made it anew
+	for i := range planned { // the codec may have made the entries anew, without parts
 		planned[i].Part, planned[i].Parts = e.entries[i].Part, e.entries[i].Parts
 	}
 	p.adopted = true
 	return p, nil
 }
 
-// Once returns a change of entries of the record that another store has, which plans nothing if all of
-// them are there already: a store that did not hear what became of a commit plans the change anew.
+// Once returns a change of entries of the record that another store has. The change plans nothing if all of
+// them are stored already: a store that does not know whether a commit succeeded plans the change again.
 func Once(c Change, entries []Entry) Change { return once{c, entries} }
 
 type once struct {
@@ -141,7 +139,7 @@ func (o once) Plan(k *State) (*Plan, error) {
 	return &Plan{}, nil
 }
 
-// Adopt makes one change of entries of any kinds of a stream, by ascending number.
+// Adopt returns one change that adopts entries of any kinds of a stream. The entries are in ascending order.
 func (c Codecs) Adopt(stream Stream, entries []Entry) (Change, error) {
 	of := map[Codec][]Entry{}
 	var order []Codec

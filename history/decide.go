@@ -9,30 +9,30 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// A Decide decides what is written. It reads what is stored at the commit and adds entries, all through a Tx. It runs as often as it takes: a read that
-// a Tx has no answer to yet fails, Decide returns that error, and runs again when the store has read what was asked for. So it is pure but for the Tx, and what it sets outside of
-// itself is that of the last run.
+// A Decide decides what is written. It reads what is stored at the commit and adds entries, all through a Tx. A read that
+// the Tx cannot answer yet fails; Decide then returns that error, and runs again when the store has read the answer. Since
+// it may run several times, Decide is pure except for the Tx; a variable outside of it has the value that the last run set.
 type Decide func(tx *Tx) error
 
-// A Folder is a Codec that says what an entry begins and ends.
+// A Folder is a Codec that knows which terms an entry begins and ends.
 type Folder interface {
 	Codec
 
-	// Fold checks that an entry can follow on what is stored before it, and begins and ends the terms that the entry does. It
-	// serves a new entry as one of another store.
+	// Fold checks that an entry can follow on what is stored before it, and begins and ends
+	// the entry's terms. It is called for new entries and for entries of another store.
 	Fold(tx *Tx, e *Entry) error
 }
 
-// Deciding returns the change that a Decide makes with entries of a codec.
+// Deciding returns a change that runs decide; of is the codec of the entries that it adds.
 func Deciding(of Folder, decide Decide) Change { return &decision{of: of, decide: decide} }
 
-// Adopting returns the change of entries of a codec that another store has, under their numbers.
+// Adopting returns a change that adopts entries of a codec from another store, under their numbers there.
 func Adopting(of Folder, entries []Entry) Change {
 	return Deciding(of, func(tx *Tx) error {
 		var missing error
 		for i := range entries {
 			err := tx.add(entries[i])
-			if errors.Is(err, errUnread) { // what the next entries read is asked for at once
+			if errors.Is(err, errUnread) { // go on, so that the reads of all entries are asked for at once
 				missing = err
 			} else if err != nil && missing == nil {
 				return err
@@ -42,20 +42,21 @@ func Adopting(of Folder, entries []Entry) Change {
 	})
 }
 
-// errUnread is returned by a read that was asked for, and is not answered yet.
+// errUnread is returned by a read that has been asked for and has no answer yet.
 var errUnread = errors.New("history: a decision ended without what it asked for")
 
-// A Tx is what a Decide reads, and what it adds.
+// A Tx answers the reads of a Decide and collects the entries that it adds.
 type Tx struct {
 	*decision
 	state *State
 	plan  Plan
-	begun map[Key]Term // by this run, the newest of each key
-	next  dag.Seq      // the number of the next entry that is added; 0: none is yet
-	needs Needs        // what this run asked for in vain
+	begun map[Key]Term // the newest term of each key that this run began
+	next  dag.Seq      // the number of the next added entry; 0: none was added yet
+	needs Needs        // the reads of this run that had no answer
 }
 
-// A decision is a Change. It knows what was asked for, since a state has no place for what is not there.
+// A decision is the Change of a Decide. It remembers what was asked for, since a
+// State does not distinguish a missing answer from a question that was not asked.
 type decision struct {
 	of     Folder
 	decide Decide
@@ -64,14 +65,14 @@ type decision struct {
 	records map[dag.Seq]bool
 	known   map[dag.Seq]bool
 	ranges  []Range          // in the order of State.Ranges
-	places  map[string][]int // of ranges with a prefix, in ranges
+	places  map[string][]int // from a prefix to the positions in ranges of the ranges with this prefix
 	sized   bool             // State.Size was asked for
 
-	made           *Plan // by the last run of Needs, nil after it was handed over
+	made           *Plan // the plan of the last run of Needs, nil after Plan returned it
 	ofHead, ofSize dag.Seq
 }
 
-// Needs runs the decision, and returns what it asked for in vain.
+// Needs runs the decision, and returns the reads that had no answer.
 func (d *decision) Needs(k *State) Needs {
 	if k.Round == 0 {
 		d.newest, d.records, d.known, d.ranges, d.sized = map[Key]bool{}, map[dag.Seq]bool{}, map[dag.Seq]bool{}, nil, false
@@ -83,7 +84,7 @@ func (d *decision) Needs(k *State) Needs {
 		if err == nil {
 			d.made, d.ofHead, d.ofSize = tx.planned(), k.Head, k.Size
 		}
-		return Needs{} // it is done, and so is what it fetches in advance
+		return Needs{} // the decision is complete; it needs nothing more of what it fetched in advance
 	}
 	n := tx.needs
 	n.Size = n.Size || k.Round == 0 && d.of.Stream() == Record
@@ -104,7 +105,7 @@ func (d *decision) Needs(k *State) Needs {
 	return n
 }
 
-// Plan runs the decision with all that it asked for.
+// Plan returns the plan of the last run of Needs, or runs the decision again if the head or the size has moved.
 func (d *decision) Plan(k *State) (*Plan, error) {
 	if p := d.made; p != nil && k.Head == d.ofHead && k.Size == d.ofSize {
 		d.made = nil
@@ -119,10 +120,10 @@ func (d *decision) Plan(k *State) (*Plan, error) {
 
 func (d *decision) run(k *State) *Tx { return &Tx{decision: d, state: k, begun: map[Key]Term{}} }
 
-// Tenant is whose history it is.
+// Tenant returns the tenant of the history.
 func (tx *Tx) Tenant() dag.Tenant { return tx.state.Tenant }
 
-// Newest returns the term of a key that begins last, with those that were begun in this change.
+// Newest returns the term of a key that begins last, including terms that this change began.
 func (tx *Tx) Newest(key Key) (t Term, there bool, err error) {
 	if t, there = tx.begun[key]; there {
 		return t, true, nil
@@ -135,7 +136,7 @@ func (tx *Tx) Newest(key Key) (t Term, there bool, err error) {
 	return t, there, nil
 }
 
-// Terms returns the terms of a range that are stored, without those that were begun in this change.
+// Terms returns the stored terms of a range, without terms that this change began.
 func (tx *Tx) Terms(r Range) ([]Term, error) {
 	for _, i := range tx.places[string(r.Prefix)] {
 		if reflect.DeepEqual(tx.ranges[i], r) {
@@ -146,7 +147,8 @@ func (tx *Tx) Terms(r Range) ([]Term, error) {
 	return nil, errUnread
 }
 
-// Entries returns the entries of numbers that are stored in a stream, in the order of the numbers. One that is not there wraps ErrDamaged.
+// Entries returns the stored entries of a stream with the given numbers, in
+// the order of the numbers. A missing entry is an error that wraps ErrDamaged.
 func (tx *Tx) Entries(of Stream, numbers ...dag.Seq) ([]Entry, error) {
 	asked, answers, needs := tx.known, tx.state.Entries, &tx.needs.Entries
 	if of == Record {
@@ -176,7 +178,8 @@ func (tx *Tx) Size() (dag.Seq, error) {
 	return tx.state.Size, nil
 }
 
-// Erase takes the private halves of entries of the record away, beyond recovery from the store's own files. Without any it finishes what a store could not finish before.
+// Erase removes the private halves of entries of the record, beyond recovery from the store's
+// own files. Without arguments it finishes an erasure that a store could not finish before.
 func (tx *Tx) Erase(records ...dag.Seq) {
 	tx.plan.Erases = true
 	tx.plan.ForgetRecords = append(tx.plan.ForgetRecords, records...)
@@ -185,11 +188,11 @@ func (tx *Tx) Erase(records ...dag.Seq) {
 // planned returns the plan of a run that ended.
 func (tx *Tx) planned() *Plan {
 	slices.Sort(tx.plan.ForgetRecords)
-	tx.plan.ForgetRecords = slices.Compact(tx.plan.ForgetRecords) // two entries may erase one
+	tx.plan.ForgetRecords = slices.Compact(tx.plan.ForgetRecords) // two entries may erase the same record
 	return &tx.plan
 }
 
-// Fetch asks for terms that are read later, so that one question to the store brings them together.
+// Fetch asks for terms that the decision reads later, so that one query to the store returns them together.
 func (tx *Tx) Fetch(keys []Key, ranges ...Range) {
 	for _, key := range keys {
 		_, _, _ = tx.Newest(key) // asked for
@@ -235,7 +238,8 @@ func (tx *Tx) Begin(e *Entry, terms ...Term) {
 	}
 }
 
-// First refuses an entry whose leaf is of another tenant than the history, and one that has a term already. A leaf of the tenant "" names none.
+// First refuses an entry whose leaf names another tenant than that of the history, and
+// an entry whose key has a term already. The tenant "" means that the leaf names none.
 func First(tx *Tx, e *Entry, leaf dag.Tenant, key Key) error {
 	known, there, err := tx.Newest(key)
 	switch {

@@ -1,10 +1,9 @@
-// Package history owns what a tenant's history consists of, whatever its kind: entries, which are
-// numbered and permanent, the terms by which they are found, and changes, which add both.
+// Package history owns what a tenant's history consists of, whatever its kinds: entries, which
+// are numbered and permanent, the terms by which entries are found, and changes, which add both.
 //
-// A kind of thing that is known, such as a fact, has a package of its own. That says what an
-// entry of it looks like and which terms follow from it; a store keeps them, and names no
-// kind. What a store knows as of a sequence number is all entries up to it, and the terms that
-// it began and did not end by then.
+// Each kind of entry, such as a fact, has a package of its own, which defines the form of its entries and the
+// terms that follow from them. A store keeps entries and terms and knows no kinds. As of a sequence number, a
+// store knows all entries up to that number, and the terms that these entries began and did not end.
 //
 // The package is pure.
 package history

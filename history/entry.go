@@ -8,23 +8,23 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// A Kind says what an entry is, with a version, such as "fact/2".
+// A Kind names the type of an entry, with a version, such as "fact/2".
 type Kind string
 
-// A Stream is one of the two sequences of a tenant's entries. Each numbers its own.
+// A Stream is one of the two sequences of a tenant's entries. Each stream numbers its own entries.
 type Stream uint8
 
 // The streams.
 const (
-	// Known is what is known. Turns have their numbers in it, too, and an as-of number counts it.
+	// Known is the stream of everything that is known. Turns have numbers of this stream, too, and an as-of number refers to it.
 	Known Stream = 0
-	// Record is what the kernel did and vouches for: its entries are the leaves of the ledger,
-	// that with the index i under the number i + 1. What is added to it does not move the head.
+	// Record is the stream of what the kernel did and vouches for: its entries are the leaves of the ledger. The
+	// leaf with the index i is the entry with the number i + 1. Adding to the record does not move the head.
 	Record Stream = 1
 )
 
-// MaxPublic bounds the bytes of each half of an entry. A fact of three texts of 64 KiB, every
-// byte of them escaped, that supersedes as many statements as one request can assert has 2 MB.
+// MaxPublic bounds the bytes of each half of an entry. The largest fact has 2 MB: three texts of
+// 64 KiB, every byte of them escaped, superseding as many statements as one request can assert.
 const MaxPublic = 16 << 20
 
 // MaxKind bounds the bytes of a kind's name.
@@ -34,25 +34,25 @@ const MaxKind = 64
 type Entry struct {
 	Seq    dag.Seq
 	Kind   Kind
-	At     dag.Time // when it was recorded, by the recorder's clock; 0 in the record, whose leaves say it
+	At     dag.Time // when it was recorded, by the recorder's clock; 0 in the record, whose leaves contain the time
 	Public []byte   // in the canonical form of its kind
-	Detail []byte   // what is kept beside the leaf and is not in it, in the form of the kind; nil for nothing
+	Detail []byte   // data stored with the leaf and not part of it, in the form of the kind; nil for none
 
-	// Part is the entry's position in its change, from 1 to Parts. Both are 0 for the entry of a change of one, for an entry of
-	// the record, and for one that was stored before there was a Part. They are stored with the entry and are in no leaf; kinds
-	// do not know them: the store sets them when it writes a change, and who adopts an entry keeps those of its source.
+	// Part is the entry's position in its change, from 1 to Parts. Both are 0 for the only entry of a change, for an entry of
+	// the record, and for an entry that was stored before Part existed. They are stored with the entry, are in no leaf, and
+	// kinds do not know them: the store sets them when it writes a change, and an adopted entry keeps those of its source.
 	Part, Parts uint32
 
-	// Private is the half that can be erased; nil: there is none, or it was. The public half
-	// binds it by a salted digest, if at all: that is the kind's own.
+	// Private is the half that can be erased; nil: it never existed, or was erased.
+	// Each kind decides whether its public half binds it by a salted digest.
 	Private []byte
 }
 
 // Whole returns the number of the last entry of the entry's change.
 func (e *Entry) Whole() dag.Seq { return e.Seq + dag.Seq(e.Parts-e.Part) }
 
-// AsOf returns the newest number up to the entry's own that is the end of a change: its own if it is the last entry of its
-// change, else that before the change.
+// AsOf returns the newest number up to the entry's own at which a change ends: the entry's
+// number if it is the last entry of its change, else the number before the change.
 func (e *Entry) AsOf() dag.Seq {
 	if e.Part == e.Parts {
 		return e.Seq
@@ -60,7 +60,7 @@ func (e *Entry) AsOf() dag.Seq {
 	return e.Seq - dag.Seq(e.Part)
 }
 
-// Continues reports whether the entry is the part of a change that comes after another one.
+// Continues reports whether the entry is the next part of the same change after before.
 func (e *Entry) Continues(before *Entry) bool {
 	return e.Seq == before.Seq+1 && e.Part == before.Part+1 && e.Parts == before.Parts
 }
@@ -70,12 +70,12 @@ func (e *Entry) Same(o *Entry) bool {
 	return e.Part == o.Part && e.Parts == o.Parts && e.SameAlone(o)
 }
 
-// SameAlone is Same without regard to the changes that two entries are parts of.
+// SameAlone is like Same, but ignores Part and Parts.
 func (e *Entry) SameAlone(o *Entry) bool {
 	return e.Seq == o.Seq && e.Kind == o.Kind && e.At == o.At && bytes.Equal(e.Public, o.Public) && bytes.Equal(e.Detail, o.Detail) && bytes.Equal(e.Private, o.Private)
 }
 
-// SameButErased is Same for two entries, one of which may have been erased since the other was copied.
+// SameButErased is like Same for two entries, one of which may have been erased since the other was copied: a missing private half matches any.
 func (e *Entry) SameButErased(o *Entry) bool {
 	if e.Private != nil && o.Private != nil {
 		return e.Same(o)
@@ -85,17 +85,17 @@ func (e *Entry) SameButErased(o *Entry) bool {
 	return a.Same(&b)
 }
 
-// Leaf is the SHA-256 of a zero byte and the public half: a leaf of a Merkle tree (RFC 6962).
+// Leaf returns the SHA-256 of a zero byte and the public half: the hash of a leaf of a Merkle tree (RFC 6962).
 func (e *Entry) Leaf() dag.Digest {
 	const few = 1 << 10
-	if len(e.Public) < few { // without a hash on the heap
+	if len(e.Public) < few { // avoids allocating a hash
 		var b [few]byte
 		return sha256.Sum256(b[:1+copy(b[1:], e.Public)])
 	}
 	return sha256.Sum256(append([]byte{0}, e.Public...))
 }
 
-// Check reports the first thing about an entry that no store keeps.
+// Check reports the first reason why no store accepts the entry, as dag.ErrForm.
 func (e *Entry) Check() error {
 	switch {
 	case e.Seq == 0 || e.Seq > dag.MaxSeq:
@@ -114,8 +114,7 @@ func (e *Entry) Check() error {
 	return nil
 }
 
-// A Page selects entries of a stream: those numbered above After, ascending, Limit at most; or, if
-// At is not nil, those with the numbers in it.
+// A Page selects entries of a stream: up to Limit entries numbered above After, ascending; or, if At is not nil, the entries with the numbers in At.
 type Page struct {
 	Stream Stream
 	After  dag.Seq

@@ -7,8 +7,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// Join returns one change of several, which plan from the same state. Each knows the ranges that it
-// asked for itself, and no others.
+// Join returns one change made of several, which plan from the same state. Each sees the answers to its own ranges only.
 func Join(list ...Change) Change {
 	if len(list) == 1 {
 		return list[0]
@@ -16,8 +15,8 @@ func Join(list ...Change) Change {
 	return &joined{list: list}
 }
 
-// With returns a change that does first, and then what acts with it: each knows the head and the size
-// of the record that those before it leave. If first plans no entries, the others plan nothing.
+// With returns a change that plans first, and then the changes that act with it. Each of them sees the head and
+// the size of the record that the changes before it leave. If first plans no entries, the others plan nothing.
 func With(first Change, then ...Change) Change {
 	if len(then) == 0 {
 		return first
@@ -28,12 +27,12 @@ func With(first Change, then ...Change) Change {
 type joined struct {
 	list   []Change
 	follow bool
-	spans  [][]span // of State.Ranges, what each asked for
+	spans  [][]span // for each change, its spans of State.Ranges
 }
 
 type span struct{ from, n int }
 
-// view is a state as one of the changes knows it.
+// view returns the state that the change with the index i sees.
 func (c *joined) view(k *State, i int) *State {
 	own := *k
 	own.Ranges = nil

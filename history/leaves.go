@@ -7,8 +7,8 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// Leaves returns up to limit leaves of a ledger from an index on, in order: the public halves of
-// the record's entries. A gap among them is an error: the store is damaged.
+// Leaves returns up to limit leaves of a ledger from an index on, in order: the public
+// halves of the record's entries. A gap among them is an error that wraps ErrDamaged.
 func Leaves(ctx context.Context, s interface {
 	Entries(ctx context.Context, tenant dag.Tenant, p Page) ([]Entry, error)
 }, tenant dag.Tenant, from uint64, limit int) ([][]byte, error) {

@@ -8,14 +8,14 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// An Index is one of the orders in which terms are found. Kinds share the numbers, so each
-// names its own. An index is of one stream.
+// An Index is one of the orders in which terms are found. All kinds share the index
+// numbers, so each kind has numbers of its own. An index belongs to one stream.
 type Index uint8
 
-// FirstOfRecord is the first index of the record; those below are of what is known.
+// FirstOfRecord is the first index of the record; smaller indexes belong to the Known stream.
 const FirstOfRecord Index = 128
 
-// Stream is the one whose entries begin the terms of the index.
+// Stream returns the stream whose entries begin the terms of the index.
 func (i Index) Stream() Stream {
 	if i >= FirstOfRecord {
 		return Record
@@ -26,24 +26,23 @@ func (i Index) Stream() Stream {
 // MaxKey bounds the bytes of a term's key.
 const MaxKey = 4 << 10
 
-// beyond is above all keys: none begins with so many bytes of ff.
+// beyond is above all keys: no key may begin with these 40 bytes of ff.
 var beyond = bytes.Repeat([]byte{0xff}, 40)
 
 // Forever is the Until of a term that has not ended.
 const Forever = dag.MaxSeq
 
-// A Term is a row of an index. Two terms of one index have different keys or begin at different
-// numbers.
+// A Term is a row of an index. Two terms of one index differ in their keys or in Since.
 type Term struct {
 	Index Index
 	Key   []byte
-	Since dag.Seq // the number of the entry that began it
-	Until dag.Seq // before which it counts: that of the entry that ended it, or Forever
+	Since dag.Seq // the number of the entry that began the term
+	Until dag.Seq // the term counts before this number: that of the entry that ended it, or Forever
 	Value []byte
-	Entry *Entry // that began it; nil unless Range.Entries asked for it
+	Entry *Entry // the entry that began the term; nil unless Range.Entries asked for it
 }
 
-// Compare is the order of terms: by index, key and Since.
+// Compare orders terms by index, key and Since.
 func (t *Term) Compare(o *Term) int {
 	return cmp.Or(cmp.Compare(t.Index, o.Index), bytes.Compare(t.Key, o.Key), cmp.Compare(t.Since, o.Since))
 }
@@ -51,7 +50,7 @@ func (t *Term) Compare(o *Term) int {
 // Seen reports whether the term counts as of a sequence number.
 func (t *Term) Seen(asOf dag.Seq) bool { return t.Since <= asOf && asOf < t.Until }
 
-// Check reports the first thing about a term that no store keeps.
+// Check reports the first reason why no store accepts the term, as dag.ErrForm.
 func (t *Term) Check() error {
 	switch {
 	case len(t.Key) > MaxKey || bytes.HasPrefix(t.Key, beyond):
@@ -68,28 +67,28 @@ type Key struct {
 	Key   string
 }
 
-// A Place is a position between two terms of an index: after every term with a smaller key, and
-// after those with the same key that begin at Since or earlier.
+// A Place is a position between two terms of an index: after every term with a
+// smaller key, and after the terms with the same key that begin at Since or earlier.
 type Place struct {
 	Key   []byte
 	Since dag.Seq
 }
 
-// A Range selects terms of one index whose keys begin with a prefix, in their order.
+// A Range selects terms of one index whose keys begin with a prefix, in the order of the terms.
 type Range struct {
 	Index  Index
 	Prefix []byte
 	After  *Place  // nil: from the first one; its key begins with Prefix
-	AsOf   dag.Seq // those that count as of it; 0: all, including those that have ended
-	Limit  int     // so many at most; 0: all
-	Last   bool    // the last ones, in descending order; without After, and for all ranges of a call or none
+	AsOf   dag.Seq // terms that count as of this number; 0: all terms, including ended ones
+	Limit  int     // the largest number of terms; 0: no limit
+	Last   bool    // the last terms, in descending order; not with After, and set for all ranges of a call or none
 
-	// Entries asks for the entry that began each term, as it was at the same moment. It is for all ranges
-	// of a call or none, without Last, and for indexes of what is known.
+	// Entries asks for the entry that began each term, as it was at the same moment. It is set
+	// for all ranges of a call or none, not with Last, and only for indexes of the Known stream.
 	Entries bool
 }
 
-// Lower is the place after which the range begins.
+// Lower returns the place after which the range begins.
 func (r *Range) Lower() Place {
 	if r.After != nil {
 		return *r.After
@@ -97,7 +96,7 @@ func (r *Range) Lower() Place {
 	return Place{Key: r.Prefix}
 }
 
-// Upper is the smallest key that is greater than every one in the range.
+// Upper returns the smallest key that is greater than every key in the range.
 func (r *Range) Upper() []byte {
 	for i := len(r.Prefix) - 1; i >= 0; i-- {
 		if r.Prefix[i] != 0xff {
@@ -109,7 +108,7 @@ func (r *Range) Upper() []byte {
 	return beyond
 }
 
-// Holds reports whether a term is in the range, without its Limit.
+// Holds reports whether a term is in the range, regardless of Limit.
 func (r *Range) Holds(t *Term) bool {
 	return t.Index == r.Index && bytes.HasPrefix(t.Key, r.Prefix) &&
 		(r.After == nil || cmp.Or(bytes.Compare(t.Key, r.After.Key), cmp.Compare(t.Since, r.After.Since)) > 0) &&
@@ -119,7 +118,7 @@ func (r *Range) Holds(t *Term) bool {
 // MaxRanges bounds the ranges that are read at once.
 const MaxRanges = 16 << 10
 
-// CheckRanges refuses what no store answers.
+// CheckRanges refuses ranges that no store answers, as dag.ErrForm.
 func CheckRanges(ranges []Range) error {
 	if len(ranges) > MaxRanges {
 		return fmt.Errorf("%w: %d ranges of terms at once, at most %d", dag.ErrForm, len(ranges), MaxRanges)

@@ -16,21 +16,19 @@ import (
 	"strings"
 )
 
-// ErrArchive is wrapped by the errors about an archive that is damaged, encrypted, or larger than
-// an import unpacks.
+// ErrArchive is wrapped by errors about an archive that is damaged, encrypted, or too large to import.
 var ErrArchive = errors.New("the archive cannot be read")
 
-// Bounds of an archive. Nothing is unpacked to disk, and memory does not grow with an archive, so they
-// bound the time that one can take.
+// Bounds of an archive. They limit the time, since nothing is unpacked to disk and memory does not grow with an archive.
 const (
 	MaxMembers  = 100_000  // files in a zip archive
-	MaxUnpacked = 16 << 30 // bytes of all of them, and of what a gzip file holds
+	MaxUnpacked = 16 << 30 // bytes of all of them together, and of an unpacked gzip file
 
-	maxExpansion  = 200      // times that data may grow when it is unpacked …
-	freeExpansion = 64 << 20 // … beyond this many bytes, which are never too many
+	maxExpansion  = 200      // factor by which data may grow when it is unpacked …
+	freeExpansion = 64 << 20 // … beyond this many bytes, which are always allowed
 )
 
-// Marks at the beginning of a zip archive.
+// zipMark and emptyZipMark are the first bytes of zip archives.
 var (
 	zipMark      = []byte("PK\x03\x04")
 	emptyZipMark = []byte("PK\x05\x06")
@@ -42,7 +40,7 @@ func isZip(head []byte) bool {
 
 func isArchive(head []byte) bool { return isZip(head) || packingOf(head) != nil }
 
-// headOf returns the first bytes of a file, enough for the marks of archives.
+// headOf returns the first bytes of a file, enough to recognize an archive.
 func (t *tree) headOf(path string) ([]byte, error) {
 	in, err := t.open(path)
 	if err != nil {
@@ -54,23 +52,23 @@ func (t *tree) headOf(path string) ([]byte, error) {
 	return head[:n], err
 }
 
-// tooLarge is the error for what would be more than the bounds allow.
+// tooLarge returns the error for an archive that exceeds the bounds.
 func tooLarge(what string) error {
 	return fmt.Errorf("%w: %s; an import unpacks at most %d GiB and %d files, and %d times the size of the archive", ErrArchive, what, MaxUnpacked>>30, MaxMembers, maxExpansion)
 }
 
-// isBomb reports whether so many bytes are too many for an archive of a size.
+// isBomb reports whether unpacked is more bytes than allowed for an archive of packed bytes.
 func isBomb(unpacked, packed uint64) bool {
 	return unpacked > MaxUnpacked || unpacked > freeExpansion && unpacked/maxExpansion > packed
 }
 
-// An unpacking is a file that is unpacked while it is read.
+// An unpacking reads a packed file and unpacks it meanwhile.
 type unpacking struct {
 	io.Reader
 	below  io.Closer
-	packed uint64 // bytes of the archive
+	packed uint64 // size of the archive, in bytes
 	read   uint64
-	most   uint64 // that the archive's directory says; 0: it says nothing
+	most   uint64 // the size in the archive's directory; 0: unknown
 }
 
 func (u *unpacking) Read(p []byte) (int, error) {
@@ -94,9 +92,9 @@ func (u *unpacking) Close() error {
 	return u.below.Close()
 }
 
-// zipped lists the files of a zip archive, in the order of their names, and lets them be read. Those whose
-// name, or that of a folder they are in, begins with a dot are left out, as in a folder; so is what
-// macOS adds. The size is the archive's, and in stays open until the import ends.
+// zipped lists the files of a zip archive, in the order of their names, and makes them readable. As in a folder, it leaves out
+// files whose name, or the name of a folder above them, begins with a dot; it also leaves out files that macOS adds. size is
+// the archive's size, and in must stay open until the import ends.
 func (s *sources) zipped(archive string, in io.ReaderAt, size int64) (paths []string, err error) {
 	z, err := zip.NewReader(in, size)
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
@@ -166,7 +164,7 @@ func (s *sources) archive(path string) ([]string, error) {
 	return s.zipped(path, file, size)
 }
 
-// onDisk returns where the bytes of a path are: elsewhere for standard input.
+// onDisk returns the path of the file with the bytes of a path. The two differ only for standard input.
 func (s *sources) onDisk(path string) string {
 	if path == Stdin {
 		return s.spooled
@@ -174,8 +172,8 @@ func (s *sources) onDisk(path string) string {
 	return path
 }
 
-// spool copies standard input to a temporary file, because its format is found by looking at it and it may be an
-// archive. The file is the user's alone, and is removed when the import ends.
+// spool copies standard input to a temporary file, because finding its format needs a second reading, and because it may be an
+// archive. The file belongs to the user alone and is removed when the import ends.
 func (s *sources) spool() error {
 	if s.stdin == nil {
 		return fmt.Errorf("ingest: %w: there is no standard input to read", fs.ErrNotExist)
@@ -197,7 +195,7 @@ func (s *sources) spool() error {
 		return fmt.Errorf("ingest: standard input: %w", err)
 	}
 	s.files.add(Stdin, &member{
-		base: "sha256-" + hex.EncodeToString(sum.Sum(nil)[:8]), // two inputs without a name are two
+		base: "sha256-" + hex.EncodeToString(sum.Sum(nil)[:8]), // two unnamed inputs must differ
 		size: size,
 		open: func() (io.ReadCloser, error) { return os.Open(s.spooled) },
 	})
@@ -214,7 +212,7 @@ func (c contextReader) Read(p []byte) (int, error) {
 	return c.of.stdin.Read(p)
 }
 
-// close removes what the import kept beside what it was given.
+// close removes and closes the files that the import opened for itself.
 func (s *sources) close() {
 	for _, c := range s.closers {
 		c.Close()

@@ -8,7 +8,7 @@ import (
 	"github.com/graphkernel/graphkernel/internal/canon"
 )
 
-// sourceChatGPT is the source of ids that ChatGPT did not give as UUIDs.
+// sourceChatGPT is the source of ids for ChatGPT's ids that are not UUIDs.
 const sourceChatGPT = "chatgpt"
 
 const authorChatGPT = "system:chatgpt"
@@ -30,7 +30,7 @@ type chat struct {
 	batch *Batch
 	place string
 	name  string
-	title string // for the first turn
+	title string // added to the first turn
 	id    dag.ConversationID
 	began dag.Time
 	timed bool // began is known
@@ -43,10 +43,10 @@ type chatNode struct {
 	name    string
 	v       *canon.Value
 	parent  *chatNode
-	missing string // the name of a parent that is not in the mapping, its own or that of a collapsed ancestor
+	missing string // the name of a missing parent, the node's own or that of an ancestor without a turn
 
-	reached  bool // its ancestors have been read, and so has it
-	circular bool // its ancestors lead in a circle
+	reached  bool // its ancestors and it have been read
+	circular bool // its ancestors form a circle
 	attach   *dag.TurnID
 	time     dag.Time
 	timed    bool
@@ -69,7 +69,7 @@ func newChat(r *reading, v *canon.Value, path, place string) *chat {
 		c.order = append(c.order, n)
 		c.nodes[n.name] = n
 	}
-	if c.name == "" { // some tools cut the id off; the root's is as good
+	if c.name == "" { // some tools remove the id; the root's id serves as well
 		for _, n := range c.order {
 			if text(n.v, "parent") == "" {
 				c.name = n.name
@@ -95,12 +95,12 @@ func newChat(r *reading, v *canon.Value, path, place string) *chat {
 	return c
 }
 
-// read takes the nodes in the order of the mapping, but each after its parent.
-// Nodes whose parents lead in a circle are never reached.
+// read reads the nodes in the order of the mapping, but each node after its parent. It never reaches nodes whose ancestors form
+// a circle.
 func (c *chat) read() {
 	for _, n := range c.order {
 		c.r.record()
-		var way []*chatNode // from n up to the first ancestor that is done
+		var way []*chatNode // from n up to the first ancestor that is already decided
 		onWay := map[*chatNode]bool{}
 		at := n
 		for ; at != nil && !at.reached && !at.circular && !onWay[at]; at = at.parent {
@@ -108,7 +108,7 @@ func (c *chat) read() {
 			way = append(way, at)
 		}
 		if at != nil && !at.reached {
-			for _, lost := range way { // so that nobody walks into the circle again
+			for _, lost := range way { // so that no later walk enters the circle
 				lost.circular = true
 			}
 			continue // counted below
@@ -125,11 +125,11 @@ func (c *chat) read() {
 	}
 }
 
-// node takes one node whose ancestors are done.
+// node reads one node whose ancestors were read.
 func (c *chat) node(n *chatNode) {
 	if n.parent != nil {
 		n.attach, n.time, n.timed = n.parent.attach, n.parent.time, n.parent.timed
-		n.missing = n.parent.missing // of a parent that is no turn
+		n.missing = n.parent.missing // of a parent without a turn
 	}
 	message := object(n.v, "message")
 	if message == nil {
@@ -151,7 +151,7 @@ func (c *chat) node(n *chatNode) {
 	}
 	if _, err := dag.ParseTurnID(n.name); err == nil {
 		turnID(&d, sourceChatGPT, n.name, &noted)
-	} else { // such names are not unique: every conversation has its own "client-created-root"
+	} else { // such names are not unique: every conversation has a "client-created-root"
 		turnID(&d, sourceChatGPT, c.name+"/"+n.name, &noted)
 	}
 	d.Conversation = c.id
@@ -171,13 +171,12 @@ func (c *chat) node(n *chatNode) {
 	}
 	setAttr(&d, AttrTitle, c.title, &noted)
 	if c.r.admit(c.batch, &d, c.name, c.place, noted) {
-		c.title = "" // it is on the first turn
+		c.title = "" // the first turn has it
 		n.attach, n.missing = &d.ID, ""
 	}
 }
 
-// setTime takes the message's time, or that of the nearest message before it, or
-// that of the conversation.
+// setTime sets the message's time, or, if that is missing, the time of the nearest earlier message, or of the conversation.
 func (c *chat) setTime(d *dag.Draft, n *chatNode, message *canon.Value, noted *counts) {
 	if t := message.Get("create_time"); t != nil && t.Kind == canon.Number {
 		if at, err := secondsTime(t.Text); err == nil {
@@ -198,10 +197,10 @@ func (c *chat) setTime(d *dag.Draft, n *chatNode, message *canon.Value, noted *c
 	}
 }
 
-// chatResults are the types of contents that a tool made, whoever's place the message has.
+// chatResults are the types of contents that a tool created, whatever role the message has.
 var chatResults = []string{"execution_output", "system_error", "tether_browsing_display"}
 
-// chatSpeaker sets role, author and the attributes of who speaks to whom.
+// chatSpeaker sets the role, the author and the attributes about speaker and recipient. It returns false for an unknown role.
 func chatSpeaker(d *dag.Draft, message *canon.Value, noted *counts) bool {
 	author := object(message, "author")
 	name := text(author, "name")
@@ -231,7 +230,7 @@ func chatSpeaker(d *dag.Draft, message *canon.Value, noted *counts) bool {
 	setAttr(d, attrModel, text(metadata, "model_slug"), noted)
 	if metadata != nil && isTrue(metadata, "is_visually_hidden_from_conversation") {
 		setAttr(d, "hidden", "true", noted)
-		if d.Role == dag.RoleUser && !isTrue(metadata, "is_user_system_message") { // nobody typed what nobody sees
+		if d.Role == dag.RoleUser && !isTrue(metadata, "is_user_system_message") { // nobody typed a hidden message
 			d.Author = authorChatGPT
 		}
 	}

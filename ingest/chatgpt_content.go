@@ -6,8 +6,8 @@ import (
 	"github.com/graphkernel/graphkernel/internal/canon"
 )
 
-// addChatContent adds what a message says. Every type has its text somewhere
-// else; one that is not known is added whole, as compact JSON.
+// addChatContent adds the content of a message. Every type has its text in another member; an unknown type is added as a whole,
+// as compact JSON.
 func addChatContent(c *content, v *canon.Value) {
 	if v == nil || v.Kind != canon.Object {
 		return
@@ -60,15 +60,15 @@ func addChatContent(c *content, v *canon.Value) {
 	}
 }
 
-// addTitled adds a block unless there is nothing in it.
+// addTitled adds a block unless its text is empty.
 func addTitled(c *content, kind, title, said string) {
 	if said != "" {
 		c.titled(kind, title, said)
 	}
 }
 
-// textOrParts returns the text of a content that has one, else its parts, which
-// some exports have for types that others give a text.
+// textOrParts returns the text of a content, or its parts if it has no text: some exports use parts for types for which others
+// use text.
 func textOrParts(c *content, v *canon.Value) string {
 	if said := text(v, "text"); said != "" {
 		return said
@@ -83,7 +83,7 @@ func textOrParts(c *content, v *canon.Value) string {
 	return parts.text.String()
 }
 
-// language names the language of code, which ChatGPT gives as "unknown" mostly.
+// language returns the language of code, or "" if it is "unknown", which is ChatGPT's usual value.
 func language(v *canon.Value) string {
 	if s := text(v, "language"); s != "unknown" {
 		return oneLine(s)
@@ -107,7 +107,7 @@ func addChatParts(c *content, parts *canon.Value) {
 			addAsset(c, kind, p)
 		case kind == "real_time_user_audio_video_asset_pointer":
 			addLive(c, p)
-		case kind == "audio_transcription": // what was said aloud, in the place of what would be typed
+		case kind == "audio_transcription": // speech, in place of typed text
 			if said := text(p, "text"); said != "" {
 				c.begin(kind)
 				c.text.WriteString(said)
@@ -125,12 +125,12 @@ func addAsset(c *content, kind string, p *canon.Value) {
 	c.line(strings.TrimSuffix(kind, "_asset_pointer"), assetLine(kind, p))
 }
 
-// addLive adds the pointers of what a person said, and showed, in a live conversation:
+// addLive adds the pointers to a person's audio and video in a live conversation:
 //
 //	{"content_type":"real_time_user_audio_video_asset_pointer","audio_asset_pointer":{…},"video_container_asset_pointer":null,
 //	 "frames_asset_pointers":[],"audio_start_timestamp":438.8}
 //
-// The words are in an audio_transcription beside it.
+// An audio_transcription next to it has the words.
 func addLive(c *content, p *canon.Value) {
 	before := c.text.Len()
 	for _, kind := range [...]string{"audio_asset_pointer", "video_container_asset_pointer"} {
@@ -145,13 +145,13 @@ func addLive(c *content, p *canon.Value) {
 			}
 		}
 	}
-	if c.text.Len() == before { // it says nothing, but somebody spoke
+	if c.text.Len() == before { // no pointer, but somebody spoke
 		c.lost.add("audio_data")
 		c.line("audio", "audio")
 	}
 }
 
-// assetNote names what is lost with an asset, which lies in a file of its own.
+// assetNote returns the note for the lost data of an asset, which is in a separate file.
 func assetNote(kind string) string {
 	if strings.HasPrefix(kind, "image") {
 		return noteImageData
@@ -183,7 +183,7 @@ func addThoughts(c *content, list *canon.Value) {
 	}
 }
 
-// addAttachments adds a line for each file that came with a message.
+// addAttachments adds a line for each file attached to a message.
 func addAttachments(c *content, metadata *canon.Value) {
 	if metadata == nil {
 		return

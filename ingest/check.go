@@ -6,8 +6,8 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// checkDraft reports the first thing about a draft that GKP/1 does not allow in
-// an admitted turn. Phase and salience may be absent, but not of a redacted one.
+// checkDraft returns an error for the first property of a draft that GKP/1 does not allow in an admitted turn. Phase and
+// salience may be missing, but not from a redacted draft.
 func checkDraft(d *dag.Draft) error {
 	if d.Role.String() == "" {
 		return fmt.Errorf("%w: turn %s has no role", dag.ErrForm, d.ID)
@@ -37,7 +37,7 @@ func checkDraft(d *dag.Draft) error {
 	return body.Check()
 }
 
-// fewParents is up to where comparing parents pair by pair beats a map.
+// fewParents is the number of parents up to which comparing them pair by pair is faster than a map.
 const fewParents = 16
 
 func checkParents(d *dag.Draft) error {

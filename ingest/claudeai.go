@@ -8,10 +8,10 @@ import (
 	"github.com/graphkernel/graphkernel/internal/canon"
 )
 
-// sourceClaudeAI is the source of ids that Claude.ai did not give as UUIDs.
+// sourceClaudeAI is the source of ids for Claude.ai's ids that are not UUIDs.
 const sourceClaudeAI = "claude-ai"
 
-// claudeAIRoot is the parent_message_uuid of a message that has no parent.
+// claudeAIRoot is the parent_message_uuid of a message without a parent.
 const claudeAIRoot = "00000000-0000-4000-8000-000000000000"
 
 // readClaudeAI reads conversations.json of a Claude.ai export: an array of conversations, or one conversation,
@@ -20,9 +20,9 @@ const claudeAIRoot = "00000000-0000-4000-8000-000000000000"
 //	 {"uuid","sender":"human"|"assistant","text","content":[BLOCK],"created_at","updated_at",
 //	  "attachments":[{"file_name","file_size","file_type","extracted_content"}],"files":[{"file_name"}],"parent_message_uuid"}]}
 //
-// Blocks are text, thinking, tool_use and tool_result, as of Anthropic's messages. Anthropic describes the export to its users and publishes no
-// schema of it; this is the one that github.com/brandtcormorant/claude-json-schema derives from exports, with the parent_message_uuid of newer
-// ones. Each conversation is a batch. A record is a message.
+// Blocks are text, thinking, tool_use and tool_result, as in Anthropic's messages. Anthropic describes the export to its users
+// but publishes no schema; this one was derived from exports by github.com/brandtcormorant/claude-json-schema, plus the
+// parent_message_uuid of newer exports. Each conversation is a batch. A record is a message.
 func readClaudeAI(r *reading, path string) error {
 	one := func(v *canon.Value) bool {
 		m := v.Get("chat_messages")
@@ -44,7 +44,7 @@ type claudeAIChat struct {
 	place string
 	id    dag.ConversationID
 	name  string
-	title string // for the first turn
+	title string // added to the first turn
 	order []*claudeAIMessage
 	named map[string]*claudeAIMessage
 	began dag.Time
@@ -55,10 +55,10 @@ type claudeAIMessage struct {
 	v       *canon.Value
 	name    string
 	parent  *claudeAIMessage
-	missing string // the name of a parent that is not in the conversation
+	missing string // the name of a parent that the conversation lacks
 
 	visited, done bool
-	attach        *dag.TurnID // where its children attach
+	attach        *dag.TurnID // the turn to which its children attach
 	time          dag.Time
 }
 
@@ -81,7 +81,7 @@ func newClaudeAIChat(r *reading, v *canon.Value, path, place string) *claudeAICh
 	}
 	for i, m := range c.order {
 		switch parent := m.v.Get("parent_message_uuid"); {
-		case parent == nil || parent.Kind != canon.String: // older exports: a list
+		case parent == nil || parent.Kind != canon.String: // older exports: messages follow each other
 			if i > 0 {
 				m.parent = c.order[i-1]
 			}
@@ -95,9 +95,9 @@ func newClaudeAIChat(r *reading, v *canon.Value, path, place string) *claudeAICh
 	return c
 }
 
-// visit takes a message after its parent.
+// visit reads a message after its ancestors.
 func (c *claudeAIChat) visit(m *claudeAIMessage) {
-	var way []*claudeAIMessage // from m up to the first ancestor that is done
+	var way []*claudeAIMessage // from m up to the first ancestor that was visited
 	for at := m; at != nil && !at.visited; at = at.parent {
 		at.visited = true
 		way = append(way, at)
@@ -105,7 +105,7 @@ func (c *claudeAIChat) visit(m *claudeAIMessage) {
 	if len(way) == 0 {
 		return
 	}
-	if top := way[len(way)-1].parent; top != nil && !top.done { // the way has come back to itself
+	if top := way[len(way)-1].parent; top != nil && !top.done { // the ancestors form a circle
 		for range way {
 			c.r.record()
 			c.r.skip(skipParentCycle)
@@ -118,7 +118,7 @@ func (c *claudeAIChat) visit(m *claudeAIMessage) {
 	}
 }
 
-// message takes one message whose parent is done.
+// message reads one message whose parent was read.
 func (c *claudeAIChat) message(m *claudeAIMessage) {
 	c.r.record()
 	m.time = c.began
@@ -215,19 +215,19 @@ func (c *claudeAIChat) fill(d *dag.Draft, m *claudeAIMessage, b *claudeAIBody, p
 	}
 }
 
-// A claudeAIBody is what a message says.
+// A claudeAIBody is the content of a message.
 type claudeAIBody struct {
 	content    content
 	tools, ids []string
 	failed     bool // a tool reported an error
 
 	ofPerson bool
-	files    *claudeAIBody // texts of attached files; nil: none
-	answers  bool          // a person's message has results of tools, which are its turn
-	typed    *claudeAIBody // the texts beside them; nil: none
+	files    *claudeAIBody // texts of attached files; nil if there are none
+	answers  bool          // a person's message has tool results; they become its turn
+	typed    *claudeAIBody // a person's texts next to tool results; nil if there are none
 }
 
-// answerer returns the tool of the first result that names one.
+// answerer returns the tool of the first result that names one, or "unknown".
 func (b *claudeAIBody) answerer() string {
 	if len(b.tools) == 0 {
 		return "unknown"
@@ -260,7 +260,7 @@ func (b *claudeAIBody) read(v *canon.Value) {
 			b.block(p)
 		}
 	}
-	if c.text.Len() == 0 { // older exports have the text alone
+	if c.text.Len() == 0 { // older exports only have the text
 		addPlain(c, text(v, "text"))
 	}
 	if list := v.Get("attachments"); list != nil {
@@ -301,20 +301,20 @@ func (b *claudeAIBody) block(v *canon.Value) {
 		isError := isTrue(v, "is_error")
 		b.failed = b.failed || isError
 		c.result(resultText(v.Get("content"), &c.lost), isError)
-	case "token_budget": // what the model had left, not what was said
+	case "token_budget": // the model's remaining tokens, not speech
 	default:
 		c.other(kind, v)
 	}
 }
 
-// attachment adds a file that came with a message: its text, which is what the model was given, or a line.
+// attachment adds a file attached to a message: its text, which the model was given, or else a line about it.
 func (b *claudeAIBody) attachment(v *canon.Value) {
 	title := strings.Join(strings.Fields("attachment "+text(v, "file_name")+" "+text(v, "file_type")), " ")
 	if size := scalar(v, "file_size"); size != "" {
 		title += ", " + size + " bytes"
 	}
 	if said := text(v, "extracted_content"); said != "" {
-		if b.ofPerson && text(v, "file_name") != "" { // without a name it was pasted
+		if b.ofPerson && text(v, "file_name") != "" { // an attachment without a name is pasted text
 			if b.files == nil {
 				b.files = &claudeAIBody{}
 			}

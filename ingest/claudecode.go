@@ -12,63 +12,62 @@ import (
 	"github.com/graphkernel/graphkernel/internal/canon"
 )
 
-// sourceClaude is the source of ids that Claude Code did not give as UUIDs.
+// sourceClaude is the source of ids for Claude Code's ids that are not UUIDs.
 const sourceClaude = "claude-code"
 
-// A claudeSession reads a session's file and the files of its sub-agents into
-// one batch, or several if it is long. Records are taken in the order of the file, and a sub-agent's file
-// is read where its result comes back, so that every parent is known before its
-// child and what a record becomes never depends on what follows it.
+// A claudeSession reads a session's file and the files of its sub-agents into one batch, or several if the session is long.
+// Records are read in the order of the file, and a sub-agent's file is read at the record with its result. So every parent is
+// known before its child, and a record's turn never depends on later records.
 type claudeSession struct {
 	r       *reading
 	batch   *Batch
-	size    int       // of the contents read since the last batch was handed over, in bytes
-	name    string    // of the session's file, for records that name no session
-	session string    // the one that the first turn is of
-	path    string    // of the session's file
-	now     *dag.Time // of the last record of the session's own file that had a time
-	early   int       // titles before the first turn
+	size    int       // bytes of contents read since the last batch was handed over
+	name    string    // the name of the session's file, for records without a session
+	session string    // the session of the first turn
+	path    string    // the path of the session's file
+	now     *dag.Time // the time of the last record with a time in the session's own file
+	early   int       // number of titles before the first turn
 	titles  map[TitleKind]*claudeTitle
-	folder  string // the one that the session owns; see ownFolder
+	folder  string // the folder of the session; see ownFolder
 
-	// places has every record with a uuid that was read: where its children attach.
+	// places says where the children of each record with a uuid attach.
 	places map[string]claudePlace
-	newest *claudeNode   // the turn of the session's own chain that was read last
-	own    []*claudeNode // all turns of that chain, in the order of the file, if there are files of sub-agents
-	queue  claudeQueue   // what was typed while the agent worked
+	newest *claudeNode   // the last turn of the session's own chain that was read
+	own    []*claudeNode // all turns of that chain, in the order of the file, if there are sub-agents
+	queue  claudeQueue   // prompts typed while the agent worked
 
-	calls     map[string][]*claudeCall // by tool_use id, in their order: providers that number the calls of a message use an id again
+	calls     map[string][]*claudeCall // by tool_use id, in their order: some providers number the calls of each message, so ids repeat
 	prompts   []*claudeCall            // calls that start a sub-agent
-	results   map[string][]*claudeNode // tool results by the message that called
+	results   map[string][]*claudeNode // tool results, by the message with the call
 	agents    map[string]*claudeAgent  // by agent id
-	withFile  []*claudeAgent           // those that have files of their own
-	callers   map[string]string        // agent id → tool_use id, the first that was named
+	withFile  []*claudeAgent           // sub-agents with their own files
+	callers   map[string]string        // agent id → tool_use id; the first one named counts
 	runs      map[string]string        // run of a workflow → tool_use id of its call
-	starters  map[string]bool          // the tool_use ids in callers and runs
-	nesting   int                      // how many files of sub-agents are open, each because a result in the one before it came back
-	latest    dag.Time                 // of the records of the session's own file
+	starters  map[string]bool          // all tool_use ids in callers and runs
+	nesting   int                      // how many files of sub-agents are open, each at a result in the file before it
+	latest    dag.Time                 // the latest time in the session's own file
 	turnsRead int                      // how many turns were read
 }
 
-// A claudePlace says where the children of a record attach: to its own turn, or,
-// if the record is no turn, to that of its nearest ancestor.
+// A claudePlace says where the children of a record attach: to its own turn, or, if the record is not a turn, to the turn of
+// its nearest ancestor.
 type claudePlace struct {
-	node    *claudeNode // nil: there is no turn above
-	missing string      // the name of an ancestor that is not before the record
-	byOrder bool        // node was found by its order in the file, since no name led to one
+	node    *claudeNode // nil: no ancestor has a turn
+	missing string      // the name of an ancestor that does not precede the record
+	byOrder bool        // node was found by the order of the file, since no name led to a turn
 }
 
 // A claudeNode is a turn of the session.
 type claudeNode struct {
 	id        dag.TurnID
 	chain     *claudeNode // the first parent
-	message   string      // the API message, of an assistant's turn
-	assistant *claudeNode // the nearest assistant's turn on the chain, itself included
-	prompt    *claudeNode // what was asked last on the chain, itself included
+	message   string      // the API message of an assistant's turn
+	assistant *claudeNode // the nearest assistant's turn on the chain, possibly itself
+	prompt    *claudeNode // the last prompt on the chain, possibly itself
 	calls     []*claudeCall
 	agent     *claudeAgent
 	created   dag.Time
-	order     int // in which it was read
+	order     int // in which the turns were read
 }
 
 // A claudeCall is a tool_use block.
@@ -77,27 +76,26 @@ type claudeCall struct {
 	tool    string
 	message string
 	node    *claudeNode
-	prompt  [32]byte     // SHA-256, of a call that starts a sub-agent
-	agent   *claudeAgent // the one it started, once known
+	prompt  [32]byte     // SHA-256 of the prompt for a sub-agent
+	agent   *claudeAgent // the sub-agent that it started, once known
 }
 
 // A claudeAgent is a sub-agent of the session.
 type claudeAgent struct {
 	id     string
 	paths  []string // none: its records are in the session's own file
-	run    string   // the run of a workflow that it works in; "": none
-	begun  bool     // reading the file
+	run    string   // the workflow run of the sub-agent; "": none
+	begun  bool     // reading its files has begun
 	caller *claudeCall
-	spawn  *claudeNode // the turn that it began after, if no call is known; see byTime
+	spawn  *claudeNode // the turn after which it began, if no call is known; see byTime
 	turns  []*claudeNode
 
-	first   *canon.Value // the first record of the file that has a uuid, once surveyed
-	ended   dag.Time     // of the last record of the file
+	first   *canon.Value // the first record of the file with a uuid, after survey
+	ended   dag.Time     // the time of the last record of the file
 	outside []outsideParent
 }
 
-// lastBefore returns the sub-agent's last turn up to a time. A sub-agent that is
-// resumed later goes on after the result that it brought back first.
+// lastBefore returns the sub-agent's last turn up to a time. A sub-agent that is resumed has turns after its first result.
 func (a *claudeAgent) lastBefore(t dag.Time) *claudeNode {
 	for i := len(a.turns) - 1; i >= 0; i-- {
 		if a.turns[i].created <= t {
@@ -148,7 +146,7 @@ func readClaudeCode(r *reading, path string, agentPaths []string) error {
 	return r.hand(s.batch)
 }
 
-// read reads a file, which is the session's own or that of a sub-agent.
+// read reads the session's own file, or a file of a sub-agent.
 func (s *claudeSession) read(path string, agent *claudeAgent) error {
 	before := s.r.beginFile(path, ClaudeCode)
 	defer s.r.returnTo(before) // a sub-agent's file is read in the middle of another
@@ -202,16 +200,16 @@ func (s *claudeSession) read(path string, agent *claudeAgent) error {
 type claudeRecord struct {
 	v         *canon.Value
 	place     string
-	line      int          // of its file
-	fileAgent *claudeAgent // whose file it is in; nil: the session's own
-	now       *dag.Time    // of the last record of the file that had a time
+	line      int          // line number in its file
+	fileAgent *claudeAgent // the sub-agent of the file; nil: the session's own file
+	now       *dag.Time    // the time of the last record with a time in the file
 	noted     counts
 }
 
-// record takes one record. It is counted already.
+// record reads one record, which is already counted.
 func (s *claudeSession) record(rec *claudeRecord) error {
 	v := rec.v
-	kind, uuid := text(v, "type"), strings.Clone(text(v, "uuid")) // cloned: what is kept must not keep the line
+	kind, uuid := text(v, "type"), strings.Clone(text(v, "uuid")) // cloned, so that they do not keep the line in memory
 	if uuid == "" && kind == queueOperation && rec.fileAgent == nil {
 		if err := s.queueOperation(rec); err != nil {
 			return err
@@ -255,7 +253,7 @@ func (s *claudeSession) record(rec *claudeRecord) error {
 	return s.earlyTitles()
 }
 
-// turns makes the turns of a record: its own, and one for each part with another author.
+// turns makes the turns of a record: its own, and one for each part by another author.
 func (s *claudeSession) turns(rec *claudeRecord, t *claudeTurn, uuid string) error {
 	at := s.above(rec.v)
 	if t.injected != nil {
@@ -285,13 +283,13 @@ func (s *claudeSession) turns(rec *claudeRecord, t *claudeTurn, uuid string) err
 		return nil
 	}
 	typed, err := s.part(rec, t.typed, uuid+"/typed", s.places[uuid])
-	if typed != nil && !known { // the model read both before it went on
+	if typed != nil && !known { // the model read both before it continued
 		s.places[uuid] = claudePlace{node: typed}
 	}
 	return err
 }
 
-// part makes a turn of a part, which counts as a record. It returns nil if the part is left out.
+// part makes a turn of a part, which counts as a record. It returns nil if there is no such turn.
 func (s *claudeSession) part(rec *claudeRecord, t *claudeTurn, name string, at claudePlace) (*claudeNode, error) {
 	s.r.record()
 	own := *rec
@@ -303,7 +301,7 @@ func (s *claudeSession) part(rec *claudeRecord, t *claudeTurn, name string, at c
 	return nil, err
 }
 
-// withoutUUID names the reason for which a record without a uuid is no turn.
+// withoutUUID returns the reason why a record without a uuid is not a turn.
 func withoutUUID(kind string) string {
 	switch kind {
 	case "file-history-snapshot":
@@ -314,29 +312,27 @@ func withoutUUID(kind string) string {
 	return "no_uuid"
 }
 
-// collapse lets the children of a record that is no turn attach to its nearest
-// ancestor that is one.
+// collapse attaches the children of a record that is not a turn to the turn of its nearest ancestor.
 func (s *claudeSession) collapse(rec *claudeRecord, uuid string) {
 	above := s.above(rec.v)
 	agent := rec.fileAgent
 	if agent == nil && isTrue(rec.v, "isSidechain") {
 		if agent = s.agents[text(rec.v, "agentId")]; agent == nil {
-			s.setPlace(uuid, above) // whose chain it is, nobody knows
+			s.setPlace(uuid, above) // the chain of this record is unknown
 			return
 		}
 	}
 	s.setPlace(uuid, s.orNewest(above, rec.v, agent))
 }
 
-// setPlace keeps where the children of a record attach. The first record with a
-// uuid decides.
+// setPlace stores where the children of a record attach. If a uuid repeats, the first record counts.
 func (s *claudeSession) setPlace(uuid string, at claudePlace) {
 	if _, known := s.places[uuid]; !known {
 		s.places[uuid] = at
 	}
 }
 
-// turn makes a turn of a record that continues from a place.
+// turn makes a turn of a record that continues from the place at.
 func (s *claudeSession) turn(rec *claudeRecord, t *claudeTurn, uuid string, at claudePlace) error {
 	v := rec.v
 	d := &t.draft
@@ -380,8 +376,8 @@ func (s *claudeSession) turn(rec *claudeRecord, t *claudeTurn, uuid string, at c
 	return s.handFull()
 }
 
-// handFull hands over what has been read of a long session, so that memory does not
-// grow with its length. Every turn follows its parents, so a part needs nothing of the next.
+// handFull hands over the turns read so far of a long session, so that memory does not grow with its length. Every turn follows
+// its parents, so a batch never depends on a later one.
 func (s *claudeSession) handFull() error {
 	if len(s.batch.Drafts) < batchLines && s.size < batchBytes {
 		return nil
@@ -391,7 +387,7 @@ func (s *claudeSession) handFull() error {
 	return s.r.hand(full)
 }
 
-// sessionOf names the session of a record.
+// sessionOf returns the session of a record.
 func (s *claudeSession) sessionOf(v *canon.Value) string {
 	if session := text(v, "sessionId"); session != "" {
 		return session
@@ -399,7 +395,7 @@ func (s *claudeSession) sessionOf(v *canon.Value) string {
 	return s.name
 }
 
-// remember keeps what later records need to know of a turn.
+// remember stores what later records need to know about a turn.
 func (s *claudeSession) remember(node *claudeNode, t *claudeTurn, uuid string) {
 	if _, known := s.places[uuid]; known {
 		return
@@ -436,7 +432,7 @@ func (s *claudeSession) remember(node *claudeNode, t *claudeTurn, uuid string) {
 	}
 }
 
-// setTime reads the record's time. One without takes that of the record before.
+// setTime sets the record's time. A record without a time gets the time of the record before.
 func (s *claudeSession) setTime(rec *claudeRecord, d *dag.Draft) {
 	t, err := dag.ReadTime(text(rec.v, "timestamp"))
 	if err != nil {
@@ -448,8 +444,8 @@ func (s *claudeSession) setTime(rec *claudeRecord, d *dag.Draft) {
 	d.CreatedAt, *rec.now = t, t
 }
 
-// callBefore returns the call that a result answers: of several with its id the nearest one on the chain that the result hangs on, else the last in the file. It
-// returns nil if there is none.
+// callBefore returns the call that a result answers, or nil. If several calls have its id, it is the nearest one on the chain
+// above the result, or else the last one in the file.
 func (s *claudeSession) callBefore(id string, above *claudeNode) *claudeCall {
 	list := s.calls[id]
 	if len(list) <= 1 {
@@ -472,7 +468,8 @@ func lastCall(list []*claudeCall) *claudeCall {
 	return list[len(list)-1]
 }
 
-// setAuthor fills in who spoke where that depends on whose conversation it is. The turn hangs on another, or on none.
+// setAuthor sets the author, as far as it depends on whose conversation the record is in. above is the turn to which the new
+// turn attaches, or nil.
 func (s *claudeSession) setAuthor(rec *claudeRecord, t *claudeTurn, agent *claudeAgent, above *claudeNode) {
 	d := &t.draft
 	switch t.voice {
@@ -499,10 +496,10 @@ func (s *claudeSession) setAuthor(rec *claudeRecord, t *claudeTurn, agent *claud
 	case voiceUser:
 		d.Author = authorHuman
 		if t.author != "" {
-			if d.Author = t.author; authorKind(d) == "tool" { // a server pushed it: nobody's prompt
+			if d.Author = t.author; authorKind(d) == "tool" { // pushed by a server, so not a prompt
 				d.Role = dag.RoleTool
 			}
-		} else if agent != nil { // a sub-agent is spoken to by anyone who called it
+		} else if agent != nil { // the caller of a sub-agent speaks to it
 			var above *claudeAgent
 			if agent.caller != nil && agent.caller.node != nil {
 				above = agent.caller.node.agent

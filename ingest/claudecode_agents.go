@@ -10,8 +10,8 @@ import (
 	"github.com/graphkernel/graphkernel/internal/canon"
 )
 
-// noteCaller keeps which call started a sub-agent. Progress records say so while
-// it runs, its result when it is done; the first to speak is believed.
+// noteCaller stores which call started a sub-agent. Progress records name the call while the sub-agent runs, its result does
+// when it is done; the first record counts.
 func (s *claudeSession) noteCaller(v *canon.Value, useID string) {
 	id := text(v, "agentId")
 	if id == "" || useID == "" || s.callers[id] != "" {
@@ -21,9 +21,8 @@ func (s *claudeSession) noteCaller(v *canon.Value, useID string) {
 	s.callers[strings.Clone(id)], s.starters[useID] = useID, true
 }
 
-// agentOf returns the sub-agent that a record belongs to, or nil. In older
-// transcripts the records of sub-agents are in the session's own file, and
-// some name no agent: then all that hangs on one root is one sub-agent.
+// agentOf returns the sub-agent of a record, or nil. In older transcripts the records of sub-agents are in the session's own
+// file, some without an agent id: then all records below one root are one sub-agent.
 func (s *claudeSession) agentOf(rec *claudeRecord, uuid string, parent *claudeNode, t *claudeTurn) *claudeAgent {
 	if rec.fileAgent != nil {
 		return rec.fileAgent
@@ -50,7 +49,8 @@ func (s *claudeSession) agentOf(rec *claudeRecord, uuid string, parent *claudeNo
 	return agent
 }
 
-// callerOf names the call that started a sub-agent, as far as records, its description or its workflow say; "": they do not.
+// callerOf returns the id of the call that started a sub-agent, as far as records, its description or its workflow name it,
+// else "".
 func (s *claudeSession) callerOf(agent *claudeAgent) string {
 	if id := s.callers[agent.id]; id != "" || agent.run == "" {
 		return id
@@ -58,7 +58,7 @@ func (s *claudeSession) callerOf(agent *claudeAgent) string {
 	return s.runs[agent.run]
 }
 
-// describe reads what Claude Code says of the sub-agent of a file. The description counts as a record.
+// describe reads Claude Code's description of a sub-agent with a file. The description counts as a record.
 func (s *claudeSession) describe(id, path string) error {
 	v, err := s.r.files.agentMeta(path)
 	if err != nil || v == nil {
@@ -75,7 +75,7 @@ func (s *claudeSession) describe(id, path string) error {
 	return nil
 }
 
-// workflowRun returns the run of a workflow that a sub-agent's file belongs to, SESSION/subagents/workflows/RUN/agent-ID.jsonl; "": none.
+// workflowRun returns the workflow run of a sub-agent's file, SESSION/subagents/workflows/RUN/agent-ID.jsonl, or "".
 func workflowRun(path string) string {
 	run := filepath.Dir(path)
 	if filepath.Base(filepath.Dir(run)) != "workflows" {
@@ -84,13 +84,15 @@ func workflowRun(path string) string {
 	return filepath.Base(run)
 }
 
-// replays reports whether a record in a sub-agent's file is one of another chain: one that answers a question aside begins with a copy of the conversation.
+// replays reports whether a record in a sub-agent's file belongs to another chain: the file of a sub-agent that answers a side
+// question begins with a copy of the conversation.
 func (s *claudeSession) replays(uuid string, of *claudeAgent) bool {
 	at, known := s.places[uuid]
 	return of != nil && known && at.node != nil && at.node.agent != of
 }
 
-// copied reports whether the session has all that a sub-agent's file repeats of it. The first record that it does not have is then a question.
+// copied reports whether the session has all records that a sub-agent's file repeats from it. The first record that the session
+// lacks is then a question.
 func (s *claudeSession) copied(a *claudeAgent) (whole bool, err error) {
 	looking := true
 	for _, path := range a.paths {
@@ -107,8 +109,8 @@ func (s *claudeSession) copied(a *claudeAgent) (whole bool, err error) {
 	return whole, nil
 }
 
-// joinCaller finds the call that started a sub-agent: the one that was named
-// with its id, else the first call with that prompt that started no other.
+// joinCaller finds the call that started a sub-agent: the call that a record names with its id, else the first call with the
+// same prompt that started no other sub-agent.
 func (s *claudeSession) joinCaller(agent *claudeAgent, prompt [32]byte) {
 	named := s.calls[s.callerOf(agent)]
 	call := lastCall(named)
@@ -135,10 +137,10 @@ func (s *claudeSession) joinCaller(agent *claudeAgent, prompt [32]byte) {
 	}
 }
 
-// maxNesting bounds how many files of sub-agents are open at a time because one brings back the next.
+// maxNesting is the largest number of sub-agents' files that are open at a time, each at a result in the file before.
 const maxNesting = 50
 
-// begin reads the files of a sub-agent unless that was done. One that is nested too deep is read when the session has ended.
+// begin reads the files of a sub-agent unless that has begun. A sub-agent that is nested too deep is read after the session.
 func (s *claudeSession) begin(agent *claudeAgent) error {
 	if len(agent.paths) == 0 || agent.begun || s.nesting >= maxNesting {
 		return nil
@@ -148,8 +150,8 @@ func (s *claudeSession) begin(agent *claudeAgent) error {
 	return s.readAgent(agent)
 }
 
-// readAgent reads the files of a sub-agent: one, or a second with the same name where
-// older versions put it.
+// readAgent reads the files of a sub-agent: one file, or also a second one with the same name in the folder that older versions
+// used.
 func (s *claudeSession) readAgent(agent *claudeAgent) error {
 	agent.begun = true
 	if agent.caller == nil {
@@ -163,7 +165,7 @@ func (s *claudeSession) readAgent(agent *claudeAgent) error {
 	return nil
 }
 
-// last returns the sub-agent's turn that was read last, or nil.
+// last returns the sub-agent's last turn that was read, or nil.
 func (a *claudeAgent) last() *claudeNode {
 	if len(a.turns) == 0 {
 		return nil
@@ -171,10 +173,9 @@ func (a *claudeAgent) last() *claudeNode {
 	return a.turns[len(a.turns)-1]
 }
 
-// remaining reads the files of the sub-agents whose result has not come back:
-// they are still running, were stopped, or belong to a compaction and hang on
-// turns of the session. One that cannot be joined to anything yet is left for a
-// later import: taken now it would become a root, and never find its call.
+// remaining reads the files of the sub-agents without a result: they are still running, were stopped, or belong to a compaction
+// and attach to turns of the session. A sub-agent that cannot be joined to anything yet is left for a later import: if imported
+// now, its first turn would be a root for ever.
 func (s *claudeSession) remaining() error {
 	agents := s.withFile
 	for again := true; again; {
@@ -209,9 +210,10 @@ func (s *claudeSession) remaining() error {
 	return nil
 }
 
-// joinable reports whether a sub-agent's place is known: its call was named; or
-// its first record names a parent, and whatever its records hang on is there, or is of the session itself;
-// or exactly one call made before it has its prompt and started no other; or no call can be its own, see byTime.
+// joinable reports whether the place of a sub-agent is known, for one of these reasons: a record names its call; its file
+// begins with a copy of the conversation, see copied; its first record names a parent, and all parents outside of its file are
+// known or lost; exactly one earlier call has its prompt and started no other sub-agent; no call can have started it, see
+// byTime.
 func (s *claudeSession) joinable(a *claudeAgent) (bool, error) {
 	if len(s.calls[s.callerOf(a)]) > 0 {
 		return true, nil
@@ -226,8 +228,7 @@ func (s *claudeSession) joinable(a *claudeAgent) (bool, error) {
 	}
 	if text(a.first, "parentUuid") != "" {
 		for _, o := range a.outside {
-			// A parent that is not there when the session has gone on is lost. Before
-			// that it may only be late.
+			// A missing parent is lost once the session has gone on. Before that it may only be late.
 			if _, known := s.places[o.name]; !known && s.latest <= o.child {
 				return false, nil
 			}
@@ -257,8 +258,9 @@ func (s *claudeSession) joinable(a *claudeAgent) (bool, error) {
 	return true, nil
 }
 
-// byTime finds the turn after which a sub-agent began that no call asked for. Claude Code itself starts some, for a question aside or for
-// a summary, and gives them a name, NAME-HEX, in the place of a number. Of any other one, the call can still come while the agent works, so it waits until the session has gone on after it.
+// byTime finds the turn after which a sub-agent without a call began. Claude Code itself starts some sub-agents, for a side
+// question or a summary, and gives them an id of the form NAME-HEX. For any other sub-agent the call may still come while it
+// works, so byTime returns false until the session has gone on after it.
 func (s *claudeSession) byTime(a *claudeAgent, began dag.Time) bool {
 	own := strings.Contains(a.id, "-") && s.callerOf(a) == "" && a.run == ""
 	if !own && s.latest <= a.ended {
@@ -272,13 +274,13 @@ func (s *claudeSession) byTime(a *claudeAgent, began dag.Time) bool {
 	return a.spawn != nil
 }
 
-// An outsideParent is one that a sub-agent's file names and does not hold.
+// An outsideParent is a parent that a sub-agent's file names but does not contain.
 type outsideParent struct {
 	name  string
-	child dag.Time // of the record that names it
+	child dag.Time // the time of the record that names it
 }
 
-// survey reads a sub-agent's files for what decides whether it can be joined.
+// survey reads from a sub-agent's files what joinable needs.
 func (a *claudeAgent) survey(ctx context.Context, files *tree) error {
 	inside := map[string]bool{}
 	for _, path := range a.paths {
@@ -294,7 +296,7 @@ func (a *claudeAgent) surveyFile(ctx context.Context, files *tree, path string, 
 		if a.first == nil {
 			a.first = v
 		}
-		t, err := dag.ReadTime(text(v, "timestamp")) // none: nothing is earlier
+		t, err := dag.ReadTime(text(v, "timestamp")) // without a time, it is the earliest
 		if err == nil {
 			a.ended = max(a.ended, t)
 		}
@@ -305,7 +307,7 @@ func (a *claudeAgent) surveyFile(ctx context.Context, files *tree, path string, 
 	})
 }
 
-// eachRecord reads the records of a transcript that have a uuid.
+// eachRecord calls take with each record of a transcript that has a uuid.
 func eachRecord(ctx context.Context, files *tree, path string, take func(*canon.Value)) error {
 	in, err := openLines(ctx, files, path)
 	if err != nil {

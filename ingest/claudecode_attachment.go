@@ -8,17 +8,19 @@ import (
 	"github.com/graphkernel/graphkernel/internal/canon"
 )
 
-// An attachment is what Claude Code gives the model beside what was said: the text of a hook, a file that a prompt names, what an editor shows. The types are those
-// of Attachment in its source; one that is not here only reminds the model of what is elsewhere, and is no turn. Whatever it holds, a program gave it: nobody said it.
+// kindHook and kindAttachment are kinds of blocks. Claude Code gives the model attachments in addition to messages: the text of
+// a hook, a file that a prompt names, the state of an editor. The types are those of Attachment in its source; a type that is
+// missing here only reminds the model of text that is elsewhere, and is not a turn. A program provides an attachment, and
+// nobody said it.
 const (
 	kindHook       = "hook"
 	kindAttachment = "attachment"
 )
 
-// promptEvents are the events at which what a hook prints is given to the model.
+// promptEvents are the events at which the model is given a hook's output.
 var promptEvents = []string{"SessionStart", "UserPromptSubmit"}
 
-// attachment reads an attachment.
+// attachment reads an attachment into a turn.
 func (rec *claudeRecord) attachment(t *claudeTurn) {
 	a := object(rec.v, "attachment")
 	switch kind := text(a, "type"); kind {
@@ -70,7 +72,7 @@ func (rec *claudeRecord) attachment(t *claudeTurn) {
 	}
 }
 
-// hookSaid adds what a hook said to the model.
+// hookSaid adds a hook's texts for the model.
 func (rec *claudeRecord) hookSaid(t *claudeTurn, a *canon.Value, said []string) {
 	name := text(a, "hookName")
 	if name == "" {
@@ -80,7 +82,7 @@ func (rec *claudeRecord) hookSaid(t *claudeTurn, a *canon.Value, said []string) 
 		switch {
 		case strings.TrimSpace(text) == "":
 		case isKernelContext(text):
-			t.skip = skipKernelContext // the kernel has it on record
+			t.skip = skipKernelContext // the kernel has recorded it
 		default:
 			t.author = "tool:hook"
 			t.content.titled(kindHook, strings.TrimSpace(kindHook+" "+oneLine(name)), text)
@@ -92,7 +94,7 @@ func (rec *claudeRecord) hookSaid(t *claudeTurn, a *canon.Value, said []string) 
 	}
 }
 
-// given adds a text that has a name.
+// given adds a named text.
 func (rec *claudeRecord) given(t *claudeTurn, name, said string) {
 	if strings.TrimSpace(said) == "" {
 		return
@@ -115,7 +117,7 @@ func (rec *claudeRecord) fileGiven(t *claudeTurn, a *canon.Value) {
 	}
 }
 
-// contentOf returns a content that is a text, or an object with one.
+// contentOf returns a content that is a text, or the text in a content that is an object.
 func contentOf(v *canon.Value) string {
 	if said := text(v, "content"); said != "" {
 		return said
@@ -123,7 +125,7 @@ func contentOf(v *canon.Value) string {
 	return text(object(v, "content"), "content")
 }
 
-// texts returns a text, or those of a list.
+// texts returns a text, or the texts of a list.
 func texts(v *canon.Value) (list []string) {
 	switch {
 	case v == nil:

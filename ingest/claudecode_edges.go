@@ -7,8 +7,8 @@ import (
 	"github.com/graphkernel/graphkernel/internal/canon"
 )
 
-// above finds where a record continues from. At a compaction the parent is null
-// and the logical one is named beside it.
+// above returns the place from which a record continues. At a compaction the parent is null, and a logical parent is named
+// instead.
 func (s *claudeSession) above(v *canon.Value) (at claudePlace) {
 	for _, key := range [...]string{"parentUuid", "logicalParentUuid"} {
 		name := text(v, key)
@@ -25,7 +25,8 @@ func (s *claudeSession) above(v *canon.Value) (at claudePlace) {
 	return at
 }
 
-// beside returns the prompt that an attachment was given with, if the record names the turn before that prompt as its parent: what follows the attachment answers the prompt.
+// beside returns the prompt that an attachment belongs to, if the record names the turn before that prompt as its parent: the
+// record after the attachment answers the prompt.
 func (s *claudeSession) beside(at claudePlace, v *canon.Value) claudePlace {
 	prompt := s.newest
 	if text(v, "type") == "attachment" && !isTrue(v, "isSidechain") && prompt != nil && prompt.prompt == prompt && at.node == prompt.chain {
@@ -34,10 +35,9 @@ func (s *claudeSession) beside(at claudePlace, v *canon.Value) claudePlace {
 	return at
 }
 
-// orNewest completes a place that no name led to. If a parent is named and does
-// not precede the record, or if the record is one that only a program writes into the middle of a
-// session, the record continues from the newest turn of the same file and
-// chain: without it, all that follows would be cut off from its beginning.
+// orNewest completes a place without a turn. If a named parent does not precede the record, or if only a program writes such
+// records into the middle of a session, the record continues from the newest turn of the same file and chain: otherwise all
+// later turns would be cut off from the beginning of the session.
 func (s *claudeSession) orNewest(at claudePlace, v *canon.Value, agent *claudeAgent) claudePlace {
 	inMiddle := text(v, "type") == queueOperation || text(v, "subtype") == compactBoundary || isTrue(v, "isCompactSummary")
 	if at.node != nil || at.missing == "" && !inMiddle {
@@ -51,8 +51,8 @@ func (s *claudeSession) orNewest(at claudePlace, v *canon.Value, agent *claudeAg
 	return at
 }
 
-// addChain adds the edge from the record's own parent. The first turn of a
-// sub-agent is joined to the call that started it.
+// addChain adds the edge from the record's own parent. For the first turn of a sub-agent, the parent is the call that started
+// it.
 func (s *claudeSession) addChain(rec *claudeRecord, d *dag.Draft, node *claudeNode, at claudePlace) {
 	kind, parent := dag.Reply, at.node
 	if node.agent != nil {
@@ -80,8 +80,8 @@ func (s *claudeSession) addChain(rec *claudeRecord, d *dag.Draft, node *claudeNo
 	}
 }
 
-// addResults adds the edges of a tool's result: from the call that it answers,
-// and from the last turn of the sub-agent whose work it brings back.
+// addResults adds the edges of a tool's result: from the call that it answers, and from the last turn of the sub-agent whose
+// result it is.
 func (s *claudeSession) addResults(rec *claudeRecord, t *claudeTurn, node, above *claudeNode) error {
 	d := &t.draft
 	var call *claudeCall
@@ -113,8 +113,8 @@ func (s *claudeSession) addResults(rec *claudeRecord, t *claudeTurn, node, above
 	return nil
 }
 
-// returningAgents finds the sub-agents whose work a result brings back, and reads their
-// files if that has not been done. Sub-agents that were only launched are not finished.
+// returningAgents returns the sub-agents whose result a record has, and reads their files if that was not done. finished is
+// false for sub-agents that were only launched.
 func (s *claudeSession) returningAgents(rec *claudeRecord, useID string, call *claudeCall, at dag.Time) ([]*claudeAgent, bool, error) {
 	result := object(rec.v, "toolUseResult")
 	status := text(result, "status")
@@ -141,8 +141,9 @@ func (s *claudeSession) returningAgents(rec *claudeRecord, useID string, call *c
 	return []*claudeAgent{agent}, finished, s.begin(agent)
 }
 
-// calledBy returns the sub-agents that a call whose result came at a time is known to have started: the one with its prompt, or those that their descriptions or their workflow name. Of those
-// that name its id, an agent that another call started, or that began later, belongs to another call with this id.
+// calledBy returns the sub-agents that a call is known to have started, if its result came at the time at: the one with its
+// prompt, or those whose descriptions or workflow name the call's id. A sub-agent with that id that another call started, or
+// that began after at, belongs to another call with the same id.
 func (s *claudeSession) calledBy(call *claudeCall, finished bool, at dag.Time) (agents []*claudeAgent, _ bool, err error) {
 	if call.agent != nil && len(call.agent.paths) == 0 {
 		return []*claudeAgent{call.agent}, finished, nil
@@ -173,7 +174,7 @@ func (s *claudeSession) calledBy(call *claudeCall, finished bool, at dag.Time) (
 	return agents, finished, nil
 }
 
-// beganAfter reports whether the file of a sub-agent begins after a time.
+// beganAfter reports whether a sub-agent's file begins after a time.
 func (s *claudeSession) beganAfter(a *claudeAgent, at dag.Time) bool {
 	v, err := s.r.files.firstRecord(a.paths[0], func(v *canon.Value) bool { return text(v, "uuid") != "" })
 	if err != nil || v == nil {
@@ -183,10 +184,9 @@ func (s *claudeSession) beganAfter(a *claudeAgent, at dag.Time) bool {
 	return err == nil && began > at
 }
 
-// addJoin adds to the first turn of an API message the results of the message
-// before it that are not on its chain: parallel calls fan out, and all their
-// results are before the model when it goes on. A sub-agent, whose file is read when
-// the work has come back, has not seen those that came after it.
+// addJoin adds edges to the first turn of an API message, from the results of the previous message that are not on its chain:
+// parallel calls fan out, and the model has all their results when it continues. A sub-agent's file is read at its result, so
+// results after that time are excluded: the sub-agent has not seen them.
 func (s *claudeSession) addJoin(rec *claudeRecord, d *dag.Draft, node *claudeNode) {
 	if node.message == "" || node.chain == nil {
 		return
@@ -212,10 +212,8 @@ func (s *claudeSession) addJoin(rec *claudeRecord, d *dag.Draft, node *claudeNod
 	}
 }
 
-// addPrompt adds to the first turn of an API message a reference to the prompt
-// that it works for. A prompt is often followed by hundreds of calls and
-// results; without the reference it would soon lie beyond the radius of any
-// slice of the work that it asked for.
+// addPrompt adds a reference from the current prompt to the first turn of an API message. A prompt is often followed by
+// hundreds of calls and results; without the reference it would soon be outside the radius of slices of its own work.
 func (s *claudeSession) addPrompt(rec *claudeRecord, t *claudeTurn, node *claudeNode) {
 	if node.chain != nil {
 		node.prompt = node.chain.prompt
@@ -237,9 +235,8 @@ func (n *claudeNode) beginsMessage() bool {
 	return before == nil || before.message != n.message
 }
 
-// addQueued adds to the first turn of the API message after a queued prompt was
-// delivered a reply to that prompt, unless it is the parent already: the
-// transcript continues from the tool's result, but the model had read both.
+// addQueued adds a reply edge from a queued prompt to the first turn of the API message after its delivery, unless it already
+// is the parent: the transcript continues from the tool's result, but the model had read both.
 func (s *claudeSession) addQueued(rec *claudeRecord, d *dag.Draft, node *claudeNode) {
 	prompt := s.queue.unanswered
 	if prompt == nil || node.agent != nil || !node.beginsMessage() {
@@ -251,6 +248,5 @@ func (s *claudeSession) addQueued(rec *claudeRecord, d *dag.Draft, node *claudeN
 	}
 }
 
-// maxChainSteps bounds the way back from a message to the one before it. What
-// lies farther only gets an edge that says again what the chain says.
+// maxChainSteps bounds the walk from a message to the one before it. Beyond it, an edge may be added that repeats the chain.
 const maxChainSteps = 1000

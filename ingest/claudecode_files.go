@@ -14,28 +14,28 @@ import (
 	"github.com/graphkernel/graphkernel/internal/canon"
 )
 
-// A session of Claude Code owns the folder that is named as its file is, SESSION for SESSION.jsonl:
+// A session of Claude Code owns the folder with the name of its file, SESSION for SESSION.jsonl:
 //
 //	SESSION/subagents/agent-ID.jsonl                  a sub-agent
 //	SESSION/subagents/workflows/RUN/agent-ID.jsonl    a sub-agent of a workflow
 //	 …/agent-ID.meta.json                             what Claude Code says of it: {"agentType","toolUseId",…}
 //	SESSION/tool-results/NAME                         results that were too large for the transcript
 //
-// Older versions put agent-ID.jsonl beside the session's file.
+// Older versions put agent-ID.jsonl next to the session's file.
 const (
 	agentsFolder  = "subagents"
 	resultsFolder = "tool-results"
 	metaSuffix    = ".meta.json"
 )
 
-// Bounds of what is looked for in a session's folder.
+// Bounds of the search in a session's folder.
 const (
 	maxAgentDepth = 6         // of folders below SESSION/subagents
 	maxAgentFiles = 20_000    // files below it
 	maxMetaBytes  = 256 << 10 // of a file that describes a sub-agent
 )
 
-// ownFolder returns the folder that a session owns, "" if its file is not named as one.
+// ownFolder returns the folder that a session owns, or "" if its file does not end in .jsonl.
 func ownFolder(session string) string {
 	folder, ok := strings.CutSuffix(session, ".jsonl")
 	if !ok {
@@ -44,8 +44,7 @@ func ownFolder(session string) string {
 	return folder
 }
 
-// firstRecord returns the first record of a transcript that is wanted, looking at
-// no more than its first lines.
+// firstRecord returns the first record of a transcript for which wanted returns true, among its first lines, or nil.
 func (t *tree) firstRecord(path string, wanted func(*canon.Value) bool) (*canon.Value, error) {
 	head, err := t.beginning(path)
 	if err != nil {
@@ -65,9 +64,8 @@ func (t *tree) firstRecord(path string, wanted func(*canon.Value) bool) (*canon.
 	return nil, nil
 }
 
-// agentFiles finds the files of a session's sub-agents: all agent-*.jsonl below SESSION/subagents
-// and, as older versions wrote them, those beside the session's
-// file whose records name the same session.
+// agentFiles returns the files of a session's sub-agents: all agent-*.jsonl below SESSION/subagents, and those next to the
+// session's file, where older versions put them, if their records name the same session.
 func (t *tree) agentFiles(path string) ([]string, error) {
 	if isAgentFile(path) {
 		return nil, nil
@@ -101,9 +99,8 @@ func (t *tree) agentFiles(path string) ([]string, error) {
 	return agents, nil
 }
 
-// isSubagent reports whether a file holds the records of one sub-agent and
-// nothing else. Taken without its session, the sub-agent's first turn would be a
-// root for ever, so such a file waits until its session is imported with it.
+// isSubagent reports whether a file has only the records of one sub-agent. If it were imported without its session, the
+// sub-agent's first turn would be a root for ever, so such a file waits for its session.
 func (t *tree) isSubagent(path string) (bool, error) {
 	kept := t.kept(path)
 	if kept.subagent != nil {
@@ -123,10 +120,10 @@ func isAgentFile(path string) bool {
 	return strings.HasPrefix(name, "agent-") && strings.HasSuffix(name, ".jsonl")
 }
 
-// metaFile returns the file in which Claude Code describes the sub-agent of a file.
+// metaFile returns the file with Claude Code's description of the sub-agent whose file is agent.
 func metaFile(agent string) string { return strings.TrimSuffix(agent, ".jsonl") + metaSuffix }
 
-// agentMeta reads the description of a sub-agent; nil if there is none.
+// agentMeta reads the description of a sub-agent, or returns nil if there is none.
 func (t *tree) agentMeta(agent string) (*canon.Value, error) {
 	path := metaFile(agent)
 	if !t.has(path) {
@@ -143,7 +140,7 @@ func (t *tree) agentMeta(agent string) (*canon.Value, error) {
 	}
 	v, _, err := parseLenient(data)
 	if err != nil || v.Kind != canon.Object {
-		return nil, nil //nolint:nilerr // half written, or too long: it says nothing yet
+		return nil, nil //nolint:nilerr // half written, or too long: no description yet
 	}
 	return v, nil
 }
@@ -156,7 +153,8 @@ func (t *tree) sessionOf(path string) (string, error) {
 	return text(v, "sessionId"), nil
 }
 
-// isSavedResult reports whether a file is a tool's result that Claude Code saved. Whatever it looks like, it is no transcript: a tool wrote it.
+// isSavedResult reports whether a file is a tool's result that Claude Code saved. It is not a transcript, whatever its content,
+// since a tool wrote it.
 func (t *tree) isSavedResult(path string) bool {
 	folder := filepath.Dir(path)
 	if filepath.Base(folder) != resultsFolder {
@@ -169,7 +167,8 @@ func (t *tree) isSavedResult(path string) bool {
 	return t.has(own + ".jsonl")
 }
 
-// below returns the regular files below a folder of a session's own by ascending path, as far as the bounds go; none if there is no such folder. Links are not followed: neither the two folders nor a file may be one.
+// below returns the regular files below a folder of a session in ascending order of their paths, within the bounds, or none if
+// there is no such folder. It does not follow links: neither the folder, its parent nor a file may be a link.
 func (t *tree) below(dir string) (paths []string, err error) {
 	prefix := dir + string(filepath.Separator)
 	for path := range t.members {

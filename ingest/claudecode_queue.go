@@ -11,41 +11,40 @@ import (
 	"github.com/graphkernel/graphkernel/internal/canon"
 )
 
-// queueOperation is the type of the records that follow a session's queue.
+// queueOperation is the type of the records about a session's queue.
 const queueOperation = "queue-operation"
 
-// A claudeQueue follows the prompts that a person types while the agent works.
-// Claude Code queues them and writes a record for each thing that happens to one:
+// A claudeQueue tracks the prompts that a person types while the agent works. Claude Code queues them and writes a record for
+// each change of the queue:
 //
-//	enqueue  it was typed
-//	dequeue  the agent was done, and it is the next prompt: a user's record of its own follows
-//	remove   it was given to the agent in the middle of its work, beside the results of tools
-//	popAll   the person took it back into the input line
+//	enqueue  a prompt was typed
+//	dequeue  the agent was done, and this is the next prompt: a user record follows
+//	remove   the agent was given the prompt in the middle of its work, together with tool results
+//	popAll   the person took the prompt back into the input line
 //
-// So it is the remove that stands for a turn. Newer versions also write what they
-// gave to the agent as an attachment, before the remove or after it, and then
-// the two are one turn.
+// So a remove becomes a turn. Newer versions also write the delivered prompt as an attachment, before or after the remove, and
+// then both are one turn.
 type claudeQueue struct {
 	waiting []queuedText
 
-	// Since the last API message began:
-	delivered  map[string]*claudeNode // turns made of a remove, by their text
-	unanswered *claudeNode            // the queued prompt that was delivered last
+	// Since the beginning of the last API message:
+	delivered  map[string]*claudeNode // turns of removes, by their text
+	unanswered *claudeNode            // the last queued prompt that was delivered
 }
 
-// A queuedText is what an enqueue brought.
+// A queuedText is a text that was enqueued.
 type queuedText struct {
 	text     string
-	at       string // when it was typed: the record's time
-	origin   string // as of claudeRecord.origin
+	at       string // when it was typed: the time of its record
+	origin   string // as returned by claudeRecord.origin
 	author   string
-	attached bool // an attachment with the text has become the turn
+	attached bool // an attachment with this text has become the turn
 }
 
-// slashCommand matches a command of Claude Code's, and no path.
+// slashCommand matches a command of Claude Code, but not a path.
 var slashCommand = regexp.MustCompile(`^/[A-Za-z0-9:_-]+(\s|$)`)
 
-// isPrompt reports whether the text asks the agent for something.
+// isPrompt reports whether the text is a request to the agent.
 func (q *queuedText) isPrompt() bool {
 	if q.origin != "" {
 		return q.author != ""
@@ -53,7 +52,7 @@ func (q *queuedText) isPrompt() bool {
 	return strings.TrimSpace(q.text) != "" && !slashCommand.MatchString(q.text) && !isHarnessText(q.text)
 }
 
-// queueOperation takes a record of the queue, which has no uuid.
+// queueOperation reads a record of the queue, which has no uuid.
 func (s *claudeSession) queueOperation(rec *claudeRecord) error {
 	q := &s.queue
 	content := rec.v.Get("content")
@@ -89,8 +88,8 @@ func (s *claudeSession) queueOperation(rec *claudeRecord) error {
 	return nil
 }
 
-// take takes the text that a record speaks of out of the queue: the one that the
-// record repeats, else one that an attachment has delivered, else the first.
+// take removes and returns the text of the queue that a record refers to: the text that the record repeats, else a text that an
+// attachment has delivered, else the first.
 func (q *claudeQueue) take(content *canon.Value) (queuedText, bool) {
 	if len(q.waiting) == 0 {
 		return queuedText{}, false
@@ -108,8 +107,7 @@ func (q *claudeQueue) take(content *canon.Value) (queuedText, bool) {
 	return item, true
 }
 
-// takeBack empties the queue, or takes one text out of it if the record names
-// that: newer versions write a popAll for each.
+// takeBack empties the queue, or removes one text if the record names it: newer versions write one popAll for each text.
 func (q *claudeQueue) takeBack(said string) {
 	i := slices.IndexFunc(q.waiting, func(w queuedText) bool { return w.text == said })
 	if i < 0 {
@@ -119,8 +117,8 @@ func (q *claudeQueue) takeBack(said string) {
 	q.waiting = slices.Delete(q.waiting, i, i+1)
 }
 
-// deliver makes a turn of a queued prompt, at the place where the agent was given
-// it. Its name is SESSION/queued/TIME/SHA256 of when it was typed and of its text.
+// deliver makes a turn of a queued prompt, at the place where the agent was given it. Its name is SESSION/queued/TIME/SHA256,
+// from the time when it was typed and its text.
 func (s *claudeSession) deliver(rec *claudeRecord, item queuedText) error {
 	t := claudeTurn{voice: voiceUser, queued: true, author: item.author}
 	t.draft.Role, t.draft.Content = dag.RoleUser, item.text
@@ -141,7 +139,7 @@ func (s *claudeSession) deliver(rec *claudeRecord, item queuedText) error {
 	return nil
 }
 
-// queuedCommand reads a queued prompt that was attached. It is a turn if it has a person or another agent as its author.
+// queuedCommand reads an attachment with a queued prompt. The prompt is a turn if its author is a person or another agent.
 func (rec *claudeRecord) queuedCommand(t *claudeTurn, a *canon.Value) {
 	mode := text(a, "commandMode")
 	from := a.Get("origin")
@@ -164,15 +162,14 @@ func (rec *claudeRecord) queuedCommand(t *claudeTurn, a *canon.Value) {
 	rec.noted.add(notePromptQueued)
 }
 
-// disown marks a queued text as typed by nobody, as an attachment says.
+// disown marks a queued text as not typed by a person, because an attachment says so.
 func (q *claudeQueue) disown(said string) {
 	if i := slices.IndexFunc(q.waiting, func(w queuedText) bool { return w.text == said }); i >= 0 {
 		q.waiting[i].origin = "attachment"
 	}
 }
 
-// attached tells the queue of a prompt that came as an attachment. It reports
-// whether a remove made a turn of it already.
+// attached updates the queue for a prompt that came as an attachment. It reports whether a remove has already become the turn.
 func (q *claudeQueue) attached(rec *claudeRecord, t *claudeTurn) bool {
 	said := t.draft.Content
 	if q.delivered[said] != nil {
@@ -188,9 +185,8 @@ func (q *claudeQueue) attached(rec *claudeRecord, t *claudeTurn) bool {
 	return false
 }
 
-// passed tells the queue of a turn of the session's own. When the next API message begins,
-// what was delivered before is done with. When a prompt comes, the queue holds no machine's text any more:
-// those that were not needed are dropped without a record.
+// passed updates the queue for a turn of the session's own chain. When the next API message begins, prompts delivered before
+// are settled. When a prompt comes, texts of programs leave the queue, since unused ones are dropped without a record.
 func (q *claudeQueue) passed(node *claudeNode, t *claudeTurn) {
 	switch {
 	case t.queued:

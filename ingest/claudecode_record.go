@@ -8,39 +8,39 @@ import (
 	"github.com/graphkernel/graphkernel/internal/canon"
 )
 
-// A voice says who speaks in a record, as far as the record alone tells.
+// A voice says who speaks in a record, as far as the record alone shows.
 type voice uint8
 
 const (
-	voiceUser    voice = iota + 1 // writes the prompts of the agent
+	voiceUser    voice = iota + 1 // writes the agent's prompts
 	voiceModel                    // the agent
 	voiceTool                     // a tool, through its result
 	voiceHarness                  // Claude Code itself
 )
 
-// A claudeTurn is what a record says by itself, before it is joined to others.
+// A claudeTurn is the turn of a record, before it is joined to other turns.
 type claudeTurn struct {
 	draft   dag.Draft
-	skip    string // not empty: the record is no turn, and this is why
+	skip    string // not empty: why the record is not a turn
 	voice   voice
-	author  string        // who speaks in a user's place, if the record says that it is not the user
-	queued  bool          // a prompt that was typed while the agent worked
-	message string        // the API message, of an assistant's record
+	author  string        // the author of a user's record, if the record says that it is not the user
+	queued  bool          // a prompt typed while the agent worked
+	message string        // the API message of an assistant's record
 	calls   []*claudeCall // its tool_use blocks
-	results []string      // the tool_use ids that its tool_result blocks answer
-	prompt  [32]byte      // SHA-256 of its text, of a user's record
+	results []string      // the tool_use ids of its tool_result blocks
+	prompt  [32]byte      // SHA-256 of the text of a user's record
 	saved   []savedResult // files that its results name
 	content content
 
-	// Parts of the record with another author; nil: none.
+	// Parts of the record by another author; nil if there are none.
 	injected *claudeTurn // text that Claude Code added to a prompt
 	typed    *claudeTurn // text typed in the same message as a result
 }
 
-// bookkeeping lists the system records that say nothing to anybody in the conversation.
+// bookkeeping lists the subtypes of system records that are not for anybody in the conversation.
 var bookkeeping = []string{"stop_hook_summary", "turn_duration"}
 
-// compactBoundary is the subtype of the record that a compaction begins with.
+// compactBoundary is the subtype of the first record of a compaction.
 const compactBoundary = "compact_boundary"
 
 // turn reads a record that has a uuid.
@@ -71,7 +71,7 @@ func (rec *claudeRecord) turn() claudeTurn {
 	return t
 }
 
-// finish fills in what every turn has.
+// finish sets the properties that every turn has.
 func (rec *claudeRecord) finish(t *claudeTurn) {
 	t.draft.Content = t.content.text.String()
 	setAttr(&t.draft, attrBlocks, t.content.blocks(), &rec.noted)
@@ -120,8 +120,7 @@ func (rec *claudeRecord) system(t *claudeTurn) {
 	}
 }
 
-// message reads the content of a user's or an assistant's record. said is its
-// text if it is all text, in one piece.
+// message reads the content of a user's or an assistant's record. said is the text if the content is a single text.
 func (rec *claudeRecord) message(t *claudeTurn) (said string, ok bool) {
 	message := object(rec.v, "message")
 	if message == nil {
@@ -131,7 +130,7 @@ func (rec *claudeRecord) message(t *claudeTurn) (said string, ok bool) {
 	return rec.body(t, message.Get("content"))
 }
 
-// body reads a content, which is a text or a list of blocks.
+// body reads a content, which is a text or a list of blocks. said is as for message.
 func (rec *claudeRecord) body(t *claudeTurn, body *canon.Value) (said string, ok bool) {
 	switch {
 	case body == nil || body.Kind != canon.String && body.Kind != canon.Array:
@@ -150,7 +149,7 @@ func (rec *claudeRecord) body(t *claudeTurn, body *canon.Value) (said string, ok
 	return said, true
 }
 
-// blockText returns the text of a block of text. A content that is a text is such a block.
+// blockText returns the text of a text block, or of a content that is a text.
 func blockText(b *canon.Value) string {
 	if b.Kind == canon.String {
 		return b.Text
@@ -210,7 +209,7 @@ func (rec *claudeRecord) toolUse(t *claudeTurn, b *canon.Value) {
 	t.calls = append(t.calls, call)
 }
 
-// resultText returns the text of a tool's result, which is a string or blocks.
+// resultText returns the text of a tool's result, which is a string or a list of blocks.
 func resultText(v *canon.Value, lost *counts) string {
 	switch {
 	case v == nil || v.Kind == canon.Null:
@@ -235,7 +234,7 @@ func resultText(v *canon.Value, lost *counts) string {
 	return c.text.String()
 }
 
-// media describes an image or a document, whose data is left out.
+// media returns a line about an image or a document, without its data.
 func media(b *canon.Value, kind string, lost *counts) string {
 	source := object(b, "source")
 	if source == nil {

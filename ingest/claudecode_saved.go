@@ -12,26 +12,27 @@ import (
 	"github.com/graphkernel/graphkernel/internal/canon"
 )
 
-// Claude Code saves a result that is too large in SESSION/tool-results/NAME, and gives the model a preview of it with that path. The preview is the
-// turn of the record. What was saved is a turn of its own below it, RECORD/saved/NAME: the model had not seen it, and it can come later than the record, or be gone again.
+// Claude Code saves a result that is too large in SESSION/tool-results/NAME, and gives the model a preview with that path. The
+// preview is the turn of the record. The saved result is a separate turn below it, RECORD/saved/NAME, since the model had not
+// seen it; it may appear later than the record, or be deleted.
 
-// A savedResult is a file that a result names.
+// A savedResult is a file that a tool's result names.
 type savedResult struct {
-	use   string // the tool_use id; "": a hook's
-	named string // the path
-	path  string // where the file is
+	use   string // the tool_use id; "" for a hook
+	named string // the path as written
+	path  string // the path of the file now
 	text  string
 }
 
-// The texts that name a saved result, from their first byte, up to the path.
+// savedOutput and savedTooLong begin a text that names a saved result; the path follows savedTo.
 const (
 	savedOutput  = "<persisted-output>"
 	savedTooLong = "Error: result ("
 	savedTo      = "saved to"
 )
 
-// savedIn returns the path that a result names as the place where all of it is, "" if it names none. A tool can write such a text, so the path is
-// believed only as far as it is the session's own.
+// savedIn returns the path at which a result says that it was saved, or "". A tool can write such a text, so readSavedFile
+// accepts only paths in the session's own folder.
 func savedIn(said string) string {
 	trimmed := strings.TrimSpace(said)
 	if !strings.HasPrefix(trimmed, savedOutput) && !strings.HasPrefix(trimmed, savedTooLong) {
@@ -46,24 +47,25 @@ func savedIn(said string) string {
 	return strings.TrimRight(strings.TrimSpace(path), ".")
 }
 
-// noteSaved notes the files that a result of a tool or of a hook names.
+// noteSaved stores the files that the result of a tool or a hook names.
 func (t *claudeTurn) noteSaved(use, said string) {
 	if path := savedIn(said); path != "" {
 		t.saved = append(t.saved, savedResult{use: strings.Clone(use), named: path})
 	}
 }
 
-// noteSavedPath notes the file that the structured result names, unless the text does.
+// noteSavedPath stores the file that the structured result names, unless the text named one.
 func (t *claudeTurn) noteSavedPath(result *canon.Value) {
 	if path := text(result, "persistedOutputPath"); path != "" && len(t.saved) == 0 && len(t.results) == 1 {
 		t.saved = append(t.saved, savedResult{use: strings.Clone(t.results[0]), named: path})
 	}
 }
 
-// maxSaved bounds the bytes that are read of the files of one record.
+// maxSaved is the largest total size of the files of one record that are read, in bytes.
 const maxSaved = 4 * dag.MaxContent
 
-// readSaved reads the files that a turn names. A file that cannot be read is noted in the turn, and one that is named twice is read once.
+// readSaved reads the files that a turn names. It notes a file that cannot be read in the turn, and reads a file that is named
+// twice only once.
 func (s *claudeSession) readSaved(rec *claudeRecord, t *claudeTurn) error {
 	whole, read, size := t.saved[:0], map[string]bool{}, 0
 	for _, sv := range t.saved {
@@ -90,17 +92,18 @@ func (s *claudeSession) readSaved(rec *claudeRecord, t *claudeTurn) error {
 	return nil
 }
 
-// Why a saved result cannot be read. The attribute has the last part of the word.
+// The reasons why a saved result is lost. The attribute has the text after savedLost.
 const (
 	savedLost          = "saved_result_"
-	noteSavedElsewhere = "saved_result_elsewhere" // the path is not the session's own
+	noteSavedElsewhere = "saved_result_elsewhere" // the path is not in the session's own folder
 	noteSavedMissing   = "saved_result_missing"
-	noteSavedLink      = "saved_result_link"      // the file, or a folder of the session's own, is a link
-	noteSavedTooLarge  = "saved_result_too_large" // for a turn, or all that a record names
-	noteSavedBinary    = "saved_result_binary"    // it is no text
+	noteSavedLink      = "saved_result_link"      // the file, or a folder of the session, is a link
+	noteSavedTooLarge  = "saved_result_too_large" // the file is too large for a turn, or all files of a record together are
+	noteSavedBinary    = "saved_result_binary"    // it is not text
 )
 
-// readSavedFile reads the file that a result names, by the name alone: SESSION may have been moved since. It returns why it is lost, or "".
+// readSavedFile reads the file that a result names. It uses only the names in the path, since SESSION may have been moved. lost
+// is the reason if the file is lost, else "".
 func (s *claudeSession) readSavedFile(sv *savedResult) (lost string, err error) {
 	parts := strings.Split(strings.ReplaceAll(sv.named, `\`, "/"), "/")
 	if s.folder == "" || len(parts) < 3 {
@@ -116,7 +119,7 @@ func (s *claudeSession) readSavedFile(sv *savedResult) (lost string, err error) 
 		return lost, nil
 	}
 	defer in.Close()
-	const most = dag.MaxContent - 64 // the line above it
+	const most = dag.MaxContent - 64 // leaves room for the title line
 	data, err := io.ReadAll(io.LimitReader(in, most+1))
 	switch {
 	case err != nil && s.r.ctx.Err() != nil:
@@ -132,7 +135,7 @@ func (s *claudeSession) readSavedFile(sv *savedResult) (lost string, err error) 
 	return "", nil
 }
 
-// openOwned opens a file two folders below the one in which a session is, none of which may be a link.
+// openOwned opens a file two folders below the session's folder; neither these folders nor the file may be links.
 func (t *tree) openOwned(path string) (in io.ReadCloser, lost string) {
 	if m := t.members[path]; m != nil && (!m.packed || m.plain != nil) {
 		in, err := m.open()

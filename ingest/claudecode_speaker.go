@@ -9,9 +9,9 @@ import (
 	"github.com/graphkernel/graphkernel/internal/canon"
 )
 
-// The author of a user's record follows from its structure: the types of its blocks, and the fields that Claude Code
-// adds to the message. Files and tools can imitate any text, so a text never makes a person the author. Where the
-// structure does not tell, a text can only rule a person out.
+// The author of a user's record follows from its structure: the types of its blocks, and the fields that Claude Code adds to
+// the message. Files and tools can imitate any text, so no text makes a person the author. Where the structure does not decide,
+// a text can only exclude a person.
 
 const authorClaudeCode = "system:claude-code"
 
@@ -22,16 +22,16 @@ var harnessTags = []string{
 	"<ide_selection>", "<ide_opened_file>", "<ide_diagnostics>",
 }
 
-// editorTag begins the harnessTags that older versions put before a prompt, into the same text.
+// editorTag begins the harnessTags that older versions put before a prompt in the same text.
 const editorTag = "<ide_"
 
-// isHarnessText reports whether Claude Code wrote a text by itself.
+// isHarnessText reports whether Claude Code itself wrote a text.
 func isHarnessText(said string) bool { return hasAnyPrefix(said, harnessTags) }
 
-// interruptions are the texts that Claude Code writes, as the only block of a record, when a person stops the agent.
+// interruptions are the texts of Claude Code that are the only block of a record when a person stops the agent.
 var interruptions = []string{interrupted + "]", interrupted + " for tool use]"}
 
-// user reads a user's record. Each author in it has a turn.
+// user reads a user's record. Each author in it gets a turn.
 func (rec *claudeRecord) user(t *claudeTurn) {
 	blocks, ok := rec.userBlocks()
 	if !ok {
@@ -50,7 +50,7 @@ func (rec *claudeRecord) user(t *claudeTurn) {
 	}
 }
 
-// userBlocks returns the blocks of a message. A text is one block.
+// userBlocks returns the blocks of a message. A message that is a text has one block.
 func (rec *claudeRecord) userBlocks() (blocks []*canon.Value, ok bool) {
 	message := object(rec.v, "message")
 	if message == nil {
@@ -72,8 +72,8 @@ func (rec *claudeRecord) blocks(t *claudeTurn, blocks []*canon.Value) {
 	}
 }
 
-// result reads a record with results of tools. A person typed the texts in it, and pasted the images if the record
-// says so; all other blocks stay with the results.
+// result reads a record with tool results. A person typed the texts in it, and pasted the images if the record says so; all
+// other blocks stay with the results.
 func (rec *claudeRecord) result(t *claudeTurn, blocks []*canon.Value) {
 	kind, author := rec.origin()
 	var own, typed []*canon.Value
@@ -85,7 +85,7 @@ func (rec *claudeRecord) result(t *claudeTurn, blocks []*canon.Value) {
 			continue
 		}
 		own = append(own, b)
-		if isResult(b) && text(b, "type") != blockResult { // block notes that one
+		if isResult(b) && text(b, "type") != blockResult { // rec.block adds the id of a blockResult itself
 			t.results = append(t.results, answeredID(b))
 		}
 	}
@@ -102,7 +102,7 @@ func (rec *claudeRecord) result(t *claudeTurn, blocks []*canon.Value) {
 	}
 }
 
-// asked reads a record without results: a prompt, or a message of Claude Code's.
+// asked reads a record without results: a prompt, or a message of Claude Code.
 func (rec *claudeRecord) asked(t *claudeTurn, blocks []*canon.Value) {
 	if kind, author := rec.origin(); rec.isProgram(kind, author) {
 		rec.wrote(t, blocks)
@@ -146,7 +146,8 @@ func (rec *claudeRecord) asked(t *claudeTurn, blocks []*canon.Value) {
 // commandTags begin the texts in which Claude Code records a slash command.
 var commandTags = []string{"<command-message>", "<command-name>"}
 
-// isBareCommand reports whether a text is the record of a slash command without words behind it. Words are the person's, and the record stays so.
+// isBareCommand reports whether a text records a slash command without arguments. Arguments are a person's words, so the record
+// then stays the person's.
 func isBareCommand(said string) bool {
 	if !hasAnyPrefix(strings.TrimSpace(said), commandTags) {
 		return false
@@ -156,8 +157,8 @@ func isBareCommand(said string) bool {
 	return !ok || strings.TrimSpace(args) == ""
 }
 
-// editorPart divides a text that begins with an editor's message from the words after it. The message ends at its
-// last closing tag, so that an open file cannot end it. If no words follow, both results are the whole text.
+// editorPart splits a text that begins with an editor's message into the message and the words after it. The message ends at
+// its last closing tag, so that an open file cannot end it. If no words follow, both results are the whole text.
 func editorPart(b *canon.Value) (before, rest *canon.Value) {
 	end := 0
 	for _, tag := range harnessTags {
@@ -173,7 +174,7 @@ func editorPart(b *canon.Value) (before, rest *canon.Value) {
 	return &canon.Value{Kind: canon.String, Text: b.Text[:end]}, &canon.Value{Kind: canon.String, Text: strings.TrimSpace(b.Text[end:])}
 }
 
-// said makes a turn of a message to the agent. Its author is a person unless the record names another.
+// said makes a turn of a message to the agent. Its author is a person unless the record names another author.
 func (rec *claudeRecord) said(t *claudeTurn, blocks []*canon.Value) {
 	t.voice, t.draft.Role = voiceUser, dag.RoleUser
 	rec.blocks(t, blocks)
@@ -185,15 +186,15 @@ func (rec *claudeRecord) said(t *claudeTurn, blocks []*canon.Value) {
 	setAttr(&t.draft, attrOrigin, kind, &rec.noted)
 }
 
-// wrote makes a turn of Claude Code's own message.
+// wrote makes a turn of a message by Claude Code.
 func (rec *claudeRecord) wrote(t *claudeTurn, blocks []*canon.Value) {
 	t.voice, t.draft.Role = voiceHarness, dag.RoleSystem
 	setAttr(&t.draft, attrMeta, "true", &rec.noted)
 	rec.blocks(t, blocks)
 }
 
-// isProgram reports whether Claude Code is the author of a record, apart from its results: the record says so,
-// belongs to a call, or has an origin without a known author.
+// isProgram reports whether Claude Code is the author of a record, apart from its tool results: the record says so, belongs to
+// a call, or has an origin without a known author.
 func (rec *claudeRecord) isProgram(kind, author string) bool {
 	v := rec.v
 	results := slices.ContainsFunc(items(object(v, "message"), "content"), isResult)
@@ -201,11 +202,11 @@ func (rec *claudeRecord) isProgram(kind, author string) bool {
 	return author == "" && (kind != "" || isTrue(v, "isMeta") || isTrue(v, "isSynthetic") || ofCall || text(v, "promptSource") == "system")
 }
 
-// originUnknown stands for an origin that the record does not name.
+// originUnknown replaces an origin that the record does not name.
 const originUnknown = "unknown"
 
-// origin returns the kind of a record's origin and its author. The kind is "" for the person at the terminal; the
-// author is "" if the origin names none.
+// origin returns the kind of a record's origin and its author. The kind is "" for the person at the terminal; the author is ""
+// if the origin names none.
 func (rec *claudeRecord) origin() (kind, author string) {
 	return claudeOrigin(rec.v.Get("origin"), &rec.noted)
 }
@@ -241,12 +242,12 @@ func claudeOrigin(v *canon.Value, noted *counts) (kind, author string) {
 	return kind, ""
 }
 
-// answeredBy returns the author of a result, or "" for the tool.
+// answeredBy returns the author of a result that is not the tool, or "".
 //
 // A person rejects a call, answers a question, approves a plan or stops a tool. Newer versions record a denial in
-// toolDenialKind. In older ones toolUseResult has rejectionMark, where a tool's own error would begin with "Error: "; or
-// the error of a built-in tool is exactly Claude Code's sentence. MCP servers (mcp__SERVER__NAME) choose the text of
-// their errors, and so did commands before version 2: for them only the mark counts.
+// toolDenialKind. In older versions toolUseResult is rejectionMark, where a tool's own error would begin with "Error: "; or the
+// error of a built-in tool is exactly Claude Code's sentence. MCP servers (mcp__SERVER__NAME) choose the text of their errors,
+// and so did commands before version 2: for them only the mark counts.
 func (rec *claudeRecord) answeredBy(tool string) string {
 	v := rec.v
 	var result *canon.Value
@@ -291,7 +292,7 @@ func (rec *claudeRecord) answeredBy(tool string) string {
 	return authorClaudeCode
 }
 
-// The texts of a rejected call: the structured result, and the result with and without words of the person.
+// The texts of a rejected call: the mark in the structured result, and the results with and without a person's words.
 const (
 	rejectionMark = "User rejected tool use"
 	rejectedTo    = rejected + " The tool use was rejected (eg. if it was a file edit, the new_string was NOT written to the file). "
@@ -304,10 +305,10 @@ func namesDenials(version string) bool {
 	return slices.Compare(versionOf(version), []int{2, 1, 205}) >= 0
 }
 
-// tellsExitCodes reports whether a version is one in which the result of a command that failed begins with its exit code.
+// tellsExitCodes reports whether, in a version, the result of a failed command begins with its exit code.
 func tellsExitCodes(version string) bool { return slices.Compare(versionOf(version), []int{2}) >= 0 }
 
-// versionOf returns the numbers of a version, none if it is no version.
+// versionOf returns the numbers of a version, or nil if it is not a version.
 func versionOf(version string) (numbers []int) {
 	for part := range strings.SplitSeq(version, ".") {
 		n, err := strconv.Atoi(part)

@@ -10,31 +10,31 @@ import (
 	"github.com/graphkernel/graphkernel/internal/canon"
 )
 
-// Claude Code writes the name of a session as a record of its own, each time that it changes and again whenever it goes on with the session:
+// Claude Code writes the title of a session as a separate record, whenever it changes and whenever the session is continued:
 //
 //	{"type":"custom-title","customTitle":TITLE,"sessionId":ID}    a name that was chosen
 //	{"type":"ai-title","aiTitle":TITLE,"sessionId":ID}            one that the program made
 //	{"type":"summary","summary":TITLE,"leafUuid":UUID}            the same of older versions
 //
-// Each change is a turn without words, with the title as its attribute. Its id follows from the conversation and from how many names of its
-// kind came before, so all of them can be found by the conversation alone; see [TitleTurn].
+// Each change is a turn without text, with the title as an attribute. Its id is derived from the conversation, the kind of
+// title and the number of earlier titles of this kind, so all titles can be found from the conversation alone; see [TitleTurn].
 
-// A TitleKind says who named a conversation.
+// A TitleKind says who chose a conversation's title.
 type TitleKind string
 
-// The kinds of titles. A chosen one counts before one that a program made.
+// The kinds of titles. A chosen title takes precedence over a title that a program made.
 const (
 	TitleChosen TitleKind = "chosen"
 	TitleMade   TitleKind = "made"
 )
 
-// TitleKinds are all of them, and the first counts first.
+// TitleKinds are all kinds, in the order of precedence.
 var TitleKinds = [...]TitleKind{TitleChosen, TitleMade}
 
-// AttrTitleKind is the attribute that has the kind of a title, of a turn that is nothing but a title.
+// AttrTitleKind is the attribute with the kind of a title; only turns that are nothing but a title have it.
 const AttrTitleKind = "title_kind"
 
-// TitleTurn returns the turn that has a conversation's title: the n-th of its kind, from 0.
+// TitleTurn returns the id of the turn with the n-th title of a kind, from 0, of a conversation.
 func TitleTurn(of dag.ConversationID, kind TitleKind, n int) dag.TurnID {
 	return dag.ExternalTurnID(sourceClaude, titleName(of, kind, n))
 }
@@ -43,7 +43,7 @@ func titleName(of dag.ConversationID, kind TitleKind, n int) string {
 	return of.String() + "/title/" + string(kind) + "/" + strconv.Itoa(n)
 }
 
-// titleRecords are the types of records that name a session, and the members that have the name.
+// titleRecords are the types of records with a title, and the members that contain it.
 var titleRecords = map[string]struct {
 	member string
 	kind   TitleKind
@@ -53,13 +53,13 @@ var titleRecords = map[string]struct {
 	"summary":      {"summary", TitleMade},
 }
 
-// A claudeTitle counts the titles of a kind.
+// A claudeTitle counts the titles of one kind.
 type claudeTitle struct {
 	last string
 	n    int
 }
 
-// title takes a record that names the session. One that comes before any turn waits for the first: it is counted, and read again then.
+// title reads a record with a title of the session. Titles before the first turn are only counted, and read again after it.
 func (s *claudeSession) title(rec *claudeRecord) error {
 	if s.newest == nil {
 		s.early++
@@ -107,7 +107,7 @@ func (s *claudeSession) titleTurn(rec *claudeRecord, kind TitleKind, title strin
 	return s.handFull()
 }
 
-// earlyTitles takes the titles that came before the first turn, once there is one.
+// earlyTitles reads the titles before the first turn, once that turn exists.
 func (s *claudeSession) earlyTitles() error {
 	if s.newest == nil || s.early == 0 {
 		return nil
@@ -115,7 +115,7 @@ func (s *claudeSession) earlyTitles() error {
 	return s.eachEarly(s.title)
 }
 
-// leaveTitles counts the titles of a session without turns.
+// leaveTitles counts the titles of a session without turns as skipped.
 func (s *claudeSession) leaveTitles() error {
 	return s.eachEarly(func(rec *claudeRecord) error {
 		word := skipTitleOfOther
@@ -127,7 +127,8 @@ func (s *claudeSession) leaveTitles() error {
 	})
 }
 
-// eachEarly reads the titles before the first turn again, from the beginning of the session's file, so that none of them has to be kept, however many there are.
+// eachEarly reads the titles before the first turn again, from the beginning of the session's file, so that they need not be
+// kept in memory.
 func (s *claudeSession) eachEarly(take func(*claudeRecord) error) error {
 	left := s.early
 	if s.early = 0; left == 0 {
@@ -143,7 +144,7 @@ func (s *claudeSession) eachEarly(take func(*claudeRecord) error) error {
 		if errors.Is(err, errLongLine) {
 			continue
 		}
-		if err == io.EOF { // another program wrote the file anew after the first reading
+		if err == io.EOF { // another program has rewritten the file since the first reading
 			s.r.skipMany(skipTitleOfOther, left)
 			return nil
 		}
@@ -165,20 +166,21 @@ func (s *claudeSession) eachEarly(take func(*claudeRecord) error) error {
 	return nil
 }
 
-// isTitle reports whether a record of a session's own file names a session.
+// isTitle reports whether a record of a session's own file has a title.
 func isTitle(v *canon.Value) bool {
 	_, names := titleRecords[text(v, "type")]
 	return names && text(v, "uuid") == ""
 }
 
-// Titles finds the title of a conversation in the attributes of its turns: the newest that was chosen, else the newest that a program made, else the one that came with the first turn.
+// Titles finds the title of a conversation in the attributes of its turns: the newest chosen title, else the newest title that
+// a program made, else the title of the first turn.
 type Titles struct {
 	first  string
 	newest map[TitleKind]string
 	any    bool
 }
 
-// Add takes the attributes of the next turn.
+// Add reads the attributes of the next turn.
 func (t *Titles) Add(attrs map[string]string) {
 	title := attrs[AttrTitle]
 	if kind := TitleKind(attrs[AttrTitleKind]); kind != "" && title != "" {
@@ -192,7 +194,7 @@ func (t *Titles) Add(attrs map[string]string) {
 	t.any = true
 }
 
-// Title returns the title, "" if there is none.
+// Title returns the title, or "" if there is none.
 func (t *Titles) Title() string {
 	for _, kind := range TitleKinds {
 		if title := t.newest[kind]; title != "" {

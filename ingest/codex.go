@@ -8,7 +8,7 @@ import (
 	"github.com/graphkernel/graphkernel/internal/canon"
 )
 
-// sourceCodex is the source of ids that Codex CLI did not give as UUIDs.
+// sourceCodex is the source of ids for Codex CLI's ids that are not UUIDs.
 const sourceCodex = "codex"
 
 const authorCodex = "agent:codex"
@@ -17,22 +17,22 @@ const authorCodex = "agent:codex"
 //
 //	{"timestamp":RFC 3339,"type":TYPE,"payload":{…}}
 //
-// and lines are only ever added. The shapes are those of RolloutLine, RolloutItem, SessionMeta, TurnContextItem and CompactedItem in
-// codex-rs/protocol/src/protocol.rs, and of ResponseItem, ContentItem and FunctionCallOutputPayload in codex-rs/protocol/src/models.rs of
-// github.com/openai/codex; which of them are written is in codex-rs/rollout/src/policy.rs.
+// and lines are only appended. The forms are those of RolloutLine, RolloutItem, SessionMeta, TurnContextItem and CompactedItem
+// in codex-rs/protocol/src/protocol.rs, and of ResponseItem, ContentItem and FunctionCallOutputPayload in
+// codex-rs/protocol/src/models.rs of github.com/openai/codex; codex-rs/rollout/src/policy.rs decides which of them are written.
 //
-// A response_item is what the model was given or gave, so it is a turn. An event_msg repeats it for a screen, and is none.
+// A response_item is input or output of the model, so it is a turn. An event_msg repeats it for display, and is not a turn.
 type codexSession struct {
 	r     *reading
 	batch *Batch
-	size  int // of the contents read since the last batch was handed over, in bytes
+	size  int // bytes of contents read since the last batch was handed over
 
 	named   bool // the first session_meta was read
 	session string
 	about   counted // attributes of the session, set on every turn
 	asker   codexAsker
 	began   dag.Time    // when the first session_meta was written
-	origin  *codexAsker // the asker of the session that this one was forked from; nil: not known
+	origin  *codexAsker // the asker of the session from which this one was forked; nil: unknown
 	cwd     string
 	model   string
 	now     dag.Time
@@ -44,12 +44,12 @@ type codexSession struct {
 	calls   map[string]codexCall
 
 	thread       *codexThread
-	link         codexLink // to the session that this one goes on from
-	followed     bool      // the first turn of its own was joined
-	firstOrdinal int64     // of the first line, if lines have none
+	link         codexLink // to the session that this one continues
+	followed     bool      // its own first turn was joined
+	firstOrdinal int64     // the ordinal of the first line, if lines have none
 }
 
-// counted attributes in a fixed order.
+// counted are attributes in a fixed order.
 type counted []struct{ key, value string }
 
 type codexCall struct {
@@ -62,7 +62,7 @@ func readCodex(r *reading, path string) error {
 	s := &codexSession{r: r, batch: &Batch{Source: path, Repeats: true}, session: codexName(r.files.base(path)), calls: map[string]codexCall{}, thread: &codexThread{}}
 	name := strings.ToLower(s.session)
 	if _, known := r.threads[name]; !known {
-		r.threads[name] = nil // while it is read, nothing can go on from it
+		r.threads[name] = nil // while it is being read, no other session can continue it
 	}
 	if err := r.jsonRecords(path, s.record); err != nil {
 		return err
@@ -75,7 +75,7 @@ func readCodex(r *reading, path string) error {
 	return r.hand(s.batch)
 }
 
-// codexName returns the id of the session that a rollout's file is named after, or the name itself.
+// codexName returns the session id in the name of a rollout's file, or the name itself.
 func codexName(base string) string {
 	const uuid = 36
 	base = strings.TrimSuffix(base, ".jsonl")
@@ -87,7 +87,7 @@ func codexName(base string) string {
 	return base
 }
 
-// record takes one line. It is counted already.
+// record reads one line, which is already counted.
 func (s *codexSession) record(rec jsonRecord) error {
 	defer s.point(rec)
 	payload := object(rec.value, "payload")
@@ -100,7 +100,7 @@ func (s *codexSession) record(rec jsonRecord) error {
 		return s.item(rec, payload)
 	case "compacted":
 		return s.compacted(rec, payload)
-	case "inter_agent_communication": // as older versions wrote an agent_message
+	case "inter_agent_communication": // the agent_message of older versions
 		t := &codexTurn{draft: dag.Draft{Role: dag.RoleAssistant, Author: authorCodex}}
 		t.agentMessage(payload)
 		return s.said(rec, t, text(payload, "id"))
@@ -127,9 +127,9 @@ func (s *codexSession) record(rec jsonRecord) error {
 	return nil
 }
 
-// meta reads what the first line says of a session. In a fork, those of the sessions that it goes on from follow.
+// meta reads the properties of a session from its first line. In a fork, the session_meta of earlier sessions follow.
 func (s *codexSession) meta(rec jsonRecord, v *canon.Value) {
-	if other := rec.behindDamage && text(v, "id") != s.session; s.named || other { // the session's own was lost, and this is of the one that it goes on from
+	if other := rec.behindDamage && text(v, "id") != s.session; s.named || other { // the session's own meta was lost; this one is of the session that it continues
 		asker := codexAskerOf(v)
 		s.origin = &asker
 		return
@@ -161,7 +161,7 @@ func (s *codexSession) meta(rec jsonRecord, v *canon.Value) {
 	}
 }
 
-// rollBack goes back before the last prompts: what follows is said in their place.
+// rollBack goes back to the turn before the last prompts: later turns replace them.
 func (s *codexSession) rollBack(turns string) {
 	n, err := strconv.Atoi(turns)
 	if err != nil || n <= 0 || len(s.prompts) == 0 {
@@ -172,8 +172,8 @@ func (s *codexSession) rollBack(turns string) {
 	s.prompts = s.prompts[:at]
 }
 
-// compacted is the summary that a compaction left in the place of what was said before. Where the model wrote
-// it in a form that only it can read, there is none.
+// compacted makes a turn of the summary that a compaction left in place of earlier turns. There is none if the model encrypted
+// it.
 func (s *codexSession) compacted(rec jsonRecord, v *canon.Value) error {
 	said := text(v, "message")
 	if said == "" {
@@ -186,19 +186,19 @@ func (s *codexSession) compacted(rec jsonRecord, v *canon.Value) error {
 	return s.said(rec, &t, "")
 }
 
-// A codexTurn is what a record says by itself.
+// A codexTurn is the turn of a record, before it is joined to other turns.
 type codexTurn struct {
 	draft   dag.Draft
 	content content
 	noted   counts
-	skip    string       // not empty: the record is no turn, and this is why
-	call    string       // the id of the call that it is
+	skip    string       // not empty: why the record is not a turn
+	call    string       // the id of the call, if the record is a call
 	answers string       // the id of the call that it answers
 	given   *canon.Value // the output of that call
-	tool    string       // of the call
+	tool    string       // the tool of the call
 	prompt  bool         // a request to the agent
 
-	injected *codexTurn // text that Codex CLI added to a prompt; nil: none
+	injected *codexTurn // text that Codex CLI added to a prompt; nil if there is none
 }
 
 func (s *codexSession) item(rec jsonRecord, v *canon.Value) error {
@@ -226,11 +226,11 @@ func (s *codexSession) said(rec jsonRecord, t *codexTurn, id string) error {
 	return s.turn(rec, t, name)
 }
 
-// globalID is the length from which on an id is taken for one that no other record has. Such ids are kept where a
-// session is forked, so what was said before the fork is one turn. Local models number theirs.
+// globalID is the length from which an id counts as globally unique. A fork keeps such ids, so a turn before the fork has one
+// id in both sessions. Local models number their ids.
 const globalID = 32
 
-// turn makes a turn of a record or of a part of one.
+// turn makes a turn of a record or of a part of a record.
 func (s *codexSession) turn(rec jsonRecord, t *codexTurn, name string) error {
 	d := &t.draft
 	rec.mended.note(&t.noted)
@@ -256,7 +256,7 @@ func (s *codexSession) turn(rec jsonRecord, t *codexTurn, name string) error {
 		s.prompts, s.prompt = append(s.prompts, before), &d.ID
 	}
 	s.newest, s.role = &d.ID, d.Role
-	if t.call != "" { // a result answers the nearest call before it
+	if t.call != "" { // a result answers the nearest earlier call
 		s.calls[strings.Clone(t.call)] = codexCall{turn: d.ID, tool: strings.Clone(t.tool)}
 	}
 	s.size += len(d.Content)
@@ -279,8 +279,8 @@ func (s *codexSession) setTime(d *dag.Draft, v *canon.Value, noted *counts) {
 	d.CreatedAt, s.now = t, t
 }
 
-// setEdges joins a turn to the one before it; a result also to its call, and what the model says first after a result
-// to the prompt that it works for.
+// setEdges joins a turn to the one before it, a result also to its call, and the model's first turn after a result also to the
+// prompt that it works for.
 func (s *codexSession) setEdges(d *dag.Draft, t *codexTurn) {
 	if s.newest != nil {
 		addParent(d, *s.newest, dag.Reply, &t.noted)

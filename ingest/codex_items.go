@@ -7,7 +7,7 @@ import (
 	"github.com/graphkernel/graphkernel/internal/canon"
 )
 
-// codexItem reads a response_item of a session in which somebody asks.
+// codexItem reads a response_item. asker is the author of the session's user messages.
 func codexItem(v *canon.Value, asker codexAsker) *codexTurn {
 	t := &codexTurn{draft: dag.Draft{Role: dag.RoleAssistant, Author: authorCodex}}
 	switch kind := text(v, "type"); kind {
@@ -71,20 +71,20 @@ func (t *codexTurn) message(v *canon.Value, asker codexAsker) {
 		t.parts(body)
 		t.harness()
 		if isKernelContext(t.content.text.String()) {
-			t.skip = skipKernelContext // the kernel has it on record
+			t.skip = skipKernelContext // the kernel has recorded it
 		}
 	default:
 		t.skip = skipUnknownRole
 	}
 }
 
-// harness makes a turn one that Codex CLI wrote, and nobody said.
+// harness turns t into a turn that Codex CLI wrote and nobody said.
 func (t *codexTurn) harness() {
 	t.draft.Role, t.draft.Author, t.prompt = dag.RoleSystem, "system:codex", false
 	setAttr(&t.draft, attrMeta, "true", &t.noted)
 }
 
-// agentMessage is what one agent of a session tells another. The author is its path, such as /root/review.
+// agentMessage reads a message between agents of a session. The author is the agent's path, such as /root/review.
 func (t *codexTurn) agentMessage(v *canon.Value) {
 	t.parts(v.Get("content"))
 	if author := text(v, "author"); author != "" {
@@ -128,7 +128,7 @@ func addPlain(c *content, said string) {
 	}
 }
 
-// codexImage describes an image, whose data is left out.
+// codexImage returns a line about an image, without its data.
 func codexImage(url string, lost *counts) string {
 	mediaType, data, ok := strings.Cut(strings.TrimPrefix(url, "data:"), ";base64,")
 	if !ok || !strings.HasPrefix(url, "data:") {
@@ -138,7 +138,7 @@ func codexImage(url string, lost *counts) string {
 	return mediaLine("image", mediaType, data)
 }
 
-// reasoning adds the thoughts that can be read: their summary, and their text where the model gives it.
+// reasoning adds the readable thoughts: their summary, and their text if the model shows it.
 func (t *codexTurn) reasoning(v *canon.Value) {
 	for _, key := range [...]string{"summary", "content"} {
 		list := v.Get(key)
@@ -166,7 +166,7 @@ func (t *codexTurn) calls(id, tool, input string) {
 	t.content.call(tool, input)
 }
 
-// output is what a tool gave back: a text, a list of parts, or, of older versions, {"content":TEXT,"success":BOOL}.
+// output reads the output of a tool: a text, a list of parts, or, in older versions, {"content":TEXT,"success":BOOL}.
 func (t *codexTurn) output(v, body *canon.Value) {
 	t.draft.Role, t.answers, t.given = dag.RoleTool, text(v, "call_id"), body
 	failed := false
@@ -192,7 +192,7 @@ func (t *codexTurn) output(v, body *canon.Value) {
 	t.content.result(said, failed)
 }
 
-// jsonText returns JSON within a text in compact form, and any other text as it is.
+// jsonText returns the JSON in a text in compact form, and any other text unchanged.
 func jsonText(s string) string {
 	v, _, err := parseLenient([]byte(s))
 	if err != nil {
@@ -201,7 +201,7 @@ func jsonText(s string) string {
 	return string(appendCompact(nil, v))
 }
 
-// compactMember returns a member in compact form, "" if there is none.
+// compactMember returns a member in compact form, or "" if there is none.
 func compactMember(v *canon.Value, key string) string {
 	if m := v.Get(key); m != nil {
 		return string(appendCompact(nil, m))

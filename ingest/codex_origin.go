@@ -10,36 +10,36 @@ import (
 	"github.com/graphkernel/graphkernel/internal/canon"
 )
 
-// A session of Codex CLI can go on from another one that it names and does not repeat:
+// A session of Codex CLI can continue another session, which it names but does not repeat:
 //
-//	"history_base":{"thread_id":ID,"end_ordinal_exclusive":N,…}     a fork: what was said in ID before the ordinal N is before it
-//	"forked_from_id":ID                                             an older fork; without records of ID in it, what was said before the fork began
+//	"history_base":{"thread_id":ID,"end_ordinal_exclusive":N,…}     a fork, which follows the records of ID before the ordinal N
+//	"forked_from_id":ID                                             an older fork; if it has no records of ID, it follows those before its own beginning
 //	"source":{"subagent":{"thread_spawn":{"parent_thread_id":ID}}}  a sub-agent, which a call in ID started
 //
-// The other session is read first, from what is imported or from where Codex CLI keeps it, so that its turns are there. The ordinals of a session go on from its own base;
-// newer versions write them on each line.
+// The other session is read first, from the import or from where Codex CLI keeps it, so that its turns exist. The ordinals of a
+// session continue those of its base; newer versions write them on each line.
 
-// maxThreads bounds how many sessions are open at a time because one names the next.
+// maxThreads is the largest number of sessions that are open at a time because each names the next.
 const maxThreads = 50
 
-// A codexThread is what other sessions need to know of one.
+// A codexThread has the properties of a session that other sessions need.
 type codexThread struct {
 	points  []codexPoint
 	first   int64                 // the ordinal of its first record
-	base    *codexThread          // the session that has the records before that; nil: none, or it is not there
-	origin  *dag.TurnID           // the turn before its first one, of another session
-	missing string                // the session that should have that turn, and is not there
-	spawned map[string]dag.TurnID // calls, by the session that each started
+	base    *codexThread          // the session with the earlier records; nil: none, or it is missing
+	origin  *dag.TurnID           // the turn of another session before its first own turn
+	missing string                // the session that should have that turn, but is missing
+	spawned map[string]dag.TurnID // calls, by the id of the session that each started
 }
 
-// A codexPoint says which turn was the newest from a record on.
+// A codexPoint says which turn was the newest, starting with one record.
 type codexPoint struct {
 	ordinal int64
 	at      dag.Time
 	turn    *dag.TurnID // nil: none
 }
 
-// before returns the newest turn before an ordinal. If it would be of a session that is not there, it names this one.
+// before returns the newest turn before an ordinal. If that turn is in a missing session, before returns the session's id.
 func (th *codexThread) before(ordinal int64) (turn *dag.TurnID, missing string) {
 	for i := len(th.points) - 1; i >= 0; i-- {
 		if th.points[i].ordinal < ordinal {
@@ -52,7 +52,7 @@ func (th *codexThread) before(ordinal int64) (turn *dag.TurnID, missing string) 
 	return th.origin, th.missing
 }
 
-// until returns the newest turn up to a time, as before does.
+// until returns the newest turn up to a time, or a missing session like before.
 func (th *codexThread) until(t dag.Time) (turn *dag.TurnID, missing string) {
 	for i := len(th.points) - 1; i >= 0; i-- {
 		if th.points[i].at <= t {
@@ -62,14 +62,15 @@ func (th *codexThread) until(t dag.Time) (turn *dag.TurnID, missing string) {
 	return th.origin, th.missing
 }
 
-// A codexLink names the session that another one goes on from.
+// A codexLink names the session that another session continues.
 type codexLink struct {
 	thread string // "": none
-	end    int64  // the ordinal before which it goes on; negative: it goes on from what was said when it began
-	spawn  bool   // it is a sub-agent's
+	end    int64  // the ordinal up to which it continues, exclusive; negative: it continues the turns before its own beginning
+	spawn  bool   // the link is a sub-agent's
 }
 
-// codexLinkOf reads a session_meta. A fork's own base decides before the session that it was forked from, which may have gone on from the same base.
+// codexLinkOf reads the link from a session_meta. A fork's base takes precedence over the session from which it was forked,
+// which may itself continue the same base.
 func codexLinkOf(v *canon.Value, parent string) codexLink {
 	if base := object(v, "history_base"); base != nil {
 		return codexLink{thread: strings.Clone(text(base, "thread_id")), end: ordinalOf(base, "end_ordinal_exclusive")}
@@ -80,7 +81,7 @@ func codexLinkOf(v *canon.Value, parent string) codexLink {
 	return codexLink{thread: strings.Clone(text(v, "forked_from_id")), end: ordinalOf(v, "forked_from_ordinal_exclusive")}
 }
 
-// ordinalOf returns a member that is an ordinal, -1 if there is none.
+// ordinalOf returns a member that is an ordinal, or -1 if there is none.
 func ordinalOf(v *canon.Value, key string) int64 {
 	n, err := strconv.ParseInt(scalar(v, key), 10, 64)
 	if err != nil || n < 0 {
@@ -89,7 +90,7 @@ func ordinalOf(v *canon.Value, key string) int64 {
 	return n
 }
 
-// ordinal returns the ordinal of a record: its own, else the number of its line, counted from the base.
+// ordinal returns the ordinal of a record: its own, else its line number counted from the base.
 func (s *codexSession) ordinal(rec jsonRecord) int64 {
 	if n := ordinalOf(rec.value, "ordinal"); n >= 0 {
 		return n
@@ -105,7 +106,7 @@ func (s *codexSession) point(rec jsonRecord) {
 	s.thread.points = append(s.thread.points, codexPoint{s.ordinal(rec), s.now, s.newest})
 }
 
-// started notes which call started another session. Codex CLI says so in an event, or in the result of the call.
+// started stores which call started another session. Codex CLI records that in an event, or in the result of the call.
 func (s *codexSession) started(call, session string) {
 	made, known := s.calls[call]
 	if session = strings.ToLower(session); !known || session == "" {
@@ -119,7 +120,7 @@ func (s *codexSession) started(call, session string) {
 	}
 }
 
-// startedIn reads an event that may say which call started a session.
+// startedIn reads an event that may name the call that started a session.
 func (s *codexSession) startedIn(v *canon.Value) {
 	if item := object(v, "item"); item != nil {
 		s.started(text(item, "id"), text(item, "agent_thread_id"))
@@ -148,7 +149,8 @@ func (s *codexSession) startedBy(call codexCall, id string, output *canon.Value)
 	}
 }
 
-// follow joins the first turn of the session's own to the session that it goes on from. Records that are older than the session are copies of that one.
+// follow joins the session's own first turn to the session that it continues. Records that are older than the session are
+// copies from that session.
 func (s *codexSession) follow(rec jsonRecord, d *dag.Draft, noted *counts) error {
 	if s.followed || s.link.thread == "" {
 		return nil
@@ -161,7 +163,7 @@ func (s *codexSession) follow(rec jsonRecord, d *dag.Draft, noted *counts) error
 	if copied && !s.link.spawn {
 		return nil
 	}
-	if err := s.r.hand(s.batch); err != nil { // a copy in it may be above what is read now
+	if err := s.r.hand(s.batch); err != nil { // a copy in the batch may be above turns that are read next
 		return err
 	}
 	s.batch, s.size = &Batch{Source: s.batch.Source, Repeats: true}, 0
@@ -190,7 +192,7 @@ func (s *codexSession) follow(rec jsonRecord, d *dag.Draft, noted *counts) error
 		noted.add(noteParentMissing)
 		setAttr(d, attrMissingParent, missing, noted)
 		return nil
-	case from == nil: // nothing had been said
+	case from == nil: // the other session had no turns yet
 		return nil
 	}
 	if byTime {
@@ -206,8 +208,8 @@ func (s *codexSession) follow(rec jsonRecord, d *dag.Draft, noted *counts) error
 	return nil
 }
 
-// codexThread returns a session that another one names, whose file is at a path. It reads the session unless that was done. It returns nil if the session is nowhere,
-// or is being read because it names the other one.
+// codexThread returns the session with an id, which the session in the file from names. It reads the session unless that was
+// done. It returns nil if the session is not found, or is being read because it names the other one.
 func (r *reading) codexThread(id, from string) (*codexThread, error) {
 	key := strings.ToLower(id)
 	if th, known := r.threads[key]; known {
@@ -234,13 +236,15 @@ func (r *reading) codexThread(id, from string) (*codexThread, error) {
 	return r.threads[key], err
 }
 
-// The folders of Codex CLI: one has a folder for each day, the other archived sessions.
+// archivedFolder and sessionsFolder are folders of Codex CLI: the former has archived sessions, the latter a folder for each
+// day.
 const (
 	archivedFolder = "archived_sessions"
 	sessionsFolder = "sessions"
 )
 
-// rolloutNear finds the file of a session that is not imported: in the folder of another file, or, if that is one of a day, in those of other days and among archived sessions.
+// rolloutNear finds the file of a session that is not part of the import: in the folder of the file from, or, if that is a
+// day's folder, in those of other days and among archived sessions.
 func (r *reading) rolloutNear(id, from string) (*file, error) {
 	if _, err := dag.ParseConversationID(strings.ToLower(id)); err != nil || from == Stdin || isBelowFile(filepath.Dir(from)) || r.opts.Format != "" && r.opts.Format != Codex {
 		return nil, nil
@@ -266,10 +270,10 @@ func (r *reading) rolloutNear(id, from string) (*file, error) {
 	return nil, nil
 }
 
-// dayForm has the numbers of digits in the names of the folders of a day: SESSIONS/YYYY/MM/DD.
+// dayForm has the number of digits of each folder name in SESSIONS/YYYY/MM/DD.
 var dayForm = [...]int{4, 2, 2}
 
-// ofDay returns the folder that has the days, of the folder of one day.
+// ofDay returns the folder SESSIONS of a day's folder; ok is false if folder is not a day's.
 func ofDay(folder string) (sessions string, ok bool) {
 	for i := len(dayForm) - 1; i >= 0; i-- {
 		if !hasDigits(filepath.Base(folder), dayForm[i]) {
@@ -280,10 +284,10 @@ func ofDay(folder string) (sessions string, ok bool) {
 	return folder, true
 }
 
-// codexFolders are the names in folders in which a session was looked for that another one names.
+// codexFolders has the names in the folders that were searched for a session.
 type codexFolders struct{ listed map[string][]string }
 
-// days returns the folders of days in a folder of sessions.
+// days returns the folders of days below a folder of sessions.
 func (c *codexFolders) days(sessions string) []string {
 	at := []string{sessions}
 	for _, digits := range dayForm {
@@ -300,7 +304,8 @@ func (c *codexFolders) days(sessions string) []string {
 	return at
 }
 
-// names returns the names in a folder, which is listed once in an import; none if it cannot be. Links are left out.
+// names returns the names in a folder, without links. It lists a folder once per import, and returns none if the folder cannot
+// be read.
 func (c *codexFolders) names(folder string) []string {
 	names, listed := c.listed[folder]
 	if listed {
@@ -319,14 +324,14 @@ func (c *codexFolders) names(folder string) []string {
 	return names
 }
 
-// rollout returns the file of a session at a path, nil if it is none.
+// rollout returns the file of a session at a path, or nil if it is not one.
 func (r *reading) rollout(path string) (*file, error) {
 	if !r.files.has(path) {
 		return nil, nil
 	}
 	head, err := r.files.headOf(path)
 	if err != nil {
-		return nil, nil //nolint:nilerr // such as a file that only others may read
+		return nil, nil //nolint:nilerr // such as a file that this user may not read
 	}
 	f := &file{path: path}
 	if p := packingOf(head); p != nil {
@@ -340,7 +345,7 @@ func (r *reading) rollout(path string) (*file, error) {
 		return nil, nil //nolint:nilerr // damaged
 	}
 	if f.format, err = look.decide(path); err != nil || f.format != Codex {
-		return nil, nil //nolint:nilerr // of no one format
+		return nil, nil //nolint:nilerr // more than one format
 	}
 	size, err := r.files.size(path)
 	r.expect(size)

@@ -7,15 +7,16 @@ import (
 	"github.com/graphkernel/graphkernel/internal/canon"
 )
 
-// A codexAsker is the author of a session's user messages, by its session_meta. The zero value is a person.
+// A codexAsker is the author of a session's user messages, according to its session_meta. The zero value is a person.
 type codexAsker struct {
-	author  string // of an agent; "": a person or Codex CLI
-	program bool   // Codex CLI
+	author  string // the author if it is an agent; "": a person or Codex CLI
+	program bool   // the author is Codex CLI
 }
 
-// codexAskerOf reads the source of a session. Another agent started {"subagent":{"thread_spawn":…}}; Codex CLI started the other
-// sub-agents ("review", {"other":"guardian"} …) and {"internal":…}; an agent that calls Codex CLI as a tool started "mcp". A session with a parent, or with the name that an agent gives a sub-agent,
-// is a sub-agent's. Who started a thread of a source that is not known is not known either.
+// codexAskerOf reads the source of a session. Another agent started {"subagent":{"thread_spawn":…}}; Codex CLI started the
+// other sub-agents ("review", {"other":"guardian"} …) and {"internal":…}; an agent that calls Codex CLI as a tool started
+// "mcp". A session with a parent, or with an agent's nickname or role, is a sub-agent's. A thread with an unknown source has an
+// unknown asker.
 func codexAskerOf(meta *canon.Value) codexAsker {
 	source := meta.Get("source")
 	if source != nil && source.Kind == canon.Object {
@@ -41,7 +42,7 @@ func codexAskerOf(meta *canon.Value) codexAsker {
 	return codexAsker{}
 }
 
-// askerOf returns the asker of a record. A fork repeats records of its origin, which are older than the fork itself.
+// askerOf returns the asker of a record. A fork repeats records of its origin, which are older than the fork.
 func (s *codexSession) askerOf(rec jsonRecord) codexAsker {
 	at, err := dag.ReadTime(text(rec.value, "timestamp"))
 	if s.origin != nil && err == nil && at < s.began {
@@ -53,8 +54,8 @@ func (s *codexSession) askerOf(rec jsonRecord) codexAsker {
 	return s.asker
 }
 
-// codexHarness begins the texts that Codex CLI itself writes into user messages. They rule a person out; no text
-// makes a person the author.
+// codexHarness begins the texts that Codex CLI itself writes into user messages. They exclude a person as author; no text makes
+// a person the author.
 var codexHarness = []string{
 	"<environment_context>", "<user_instructions>", "<permissions instructions>", "<collaboration_mode>", "<skills_instructions>",
 	"<apps_instructions>", "<plugins_instructions>", "# AGENTS.md instructions", "<INSTRUCTIONS>", "<skill>", "<turn_aborted>", "<subagent_notification>",
@@ -101,8 +102,8 @@ func (t *codexTurn) asked(body *canon.Value, asker codexAsker) {
 	}
 }
 
-// codexDivided divides a part of a user's message into text of the program and words of the user. A selection may
-// contain the heading of the request, so the last one counts.
+// codexDivided splits a part of a user's message into text of the program and words of the user. A selection may contain the
+// heading of the request, so the last such heading counts.
 func codexDivided(p *canon.Value) (program, said string) {
 	whole := blockText(p)
 	switch trimmed := strings.TrimSpace(whole); {

@@ -8,19 +8,22 @@ import (
 	"github.com/graphkernel/graphkernel/internal/canon"
 )
 
-// A line of a file of records is damaged where a program or its machine stopped in the middle of a write. Three things are found there: a record that was
-// cut off, with the next record behind it; NUL bytes in the place of what was never written; and both. To find where the next record begins, the grammar of JSON is
-// followed from the beginning of the line. A record that is cut off breaks no rule of it, whatever its strings and objects have in them. So the first byte that does
-// is the first of something else, or, if the cut was in a string, follows the quote at which that string seems to end: the first one of the next record.
-//
-// No text is searched for what looks like a record. A brace inside a string, and an object inside an object, which a tool may have written, are never taken for the beginning of one.
-// The cost: where a record is cut just before a value, the next one could be that value, and is lost with it, except behind a member of ownMembers. docs/importers.md has the rule.
+// A line of a file of records is damaged where a program or its machine stopped in the middle of a write. The damage has three
+// forms: a record that was cut off, followed by the next record; NUL bytes in place of unwritten bytes; and both. To find the
+// beginning of the next record, a follower applies the grammar of JSON from the beginning of the line. A record that is cut off
+// breaks no rule of the grammar, whatever its strings and objects contain. So the first byte that breaks a rule is the first
+// byte of the next record, or, if the record was cut in a string, follows the quote at which that string seems to end: the
+// first quote of the next record.
+// No text is searched for something that looks like a record. So a brace inside a string, or an object inside an object, which
+// a tool may have written, never counts as the beginning of a record. The cost: if a record is cut just before a value, the
+// next record could be that value, and is lost with it, except after a member of ownMembers. docs/importers.md has the rule.
 
-// ownMembers are members whose value is never an object that somebody else wrote. An object that follows such a member, and has it itself, is the next record.
+// ownMembers are members whose value is never an object from an outside author. If an object follows such a member and contains
+// the same member, it is the next record.
 var ownMembers = []string{"parentUuid", "uuid", "sessionId", "type", "timestamp", "message", "payload", "cwd", "version", "gitBranch", "isSidechain", "userType", "requestId", "id", "time", "role", "projectHash"}
 
-// follow follows one object or array from the beginning of a text. It returns its length. If the grammar does not allow the text, or it ends
-// before the value does, that is 0, and next is where another record begins, or -1 if there is none.
+// follow reads one object or array at the beginning of a text and returns its length. If the text breaks the grammar, or ends
+// before the value does, the length is 0, and next is the position where another record begins, or -1 if there is none.
 func follow(text []byte) (length, next int) {
 	f := follower{text: text}
 	if f.run() {
@@ -33,7 +36,7 @@ func follow(text []byte) (length, next int) {
 		return 0, -1
 	}
 	at := f.at
-	if text[at-1] == '"' && f.quote == at-1 { // cut in a string, which the next record's first quote seems to end
+	if text[at-1] == '"' && f.quote == at-1 { // cut in a string, which seems to end at the next record's first quote
 		if open := len(bytes.TrimRight(text[:at-1], " \t\r")) - 1; text[open] == '{' {
 			return 0, open
 		}
@@ -45,7 +48,7 @@ func follow(text []byte) (length, next int) {
 	return 0, -1
 }
 
-// isDamaged reports whether the grammar of JSON does not allow a text of values, be they on one line each or on several. The text may be cut off.
+// isDamaged reports whether a text of JSON values, one per line or not, breaks the grammar of JSON. The text may be cut off.
 func isDamaged(text []byte) bool {
 	for {
 		f := follower{text: text}
@@ -58,7 +61,7 @@ func isDamaged(text []byte) bool {
 	}
 }
 
-// hasWholeLine reports whether one of the first lines of a text is an object.
+// hasWholeLine reports whether one of the first lines of a text has an object.
 func hasWholeLine(text []byte) bool {
 	for range lookLines {
 		line, rest, _ := bytes.Cut(text, []byte{'\n'})
@@ -74,7 +77,7 @@ func hasWholeLine(text []byte) bool {
 	return false
 }
 
-// trimNothing trims what says nothing from the beginning of a line: white space, NUL bytes and byte order marks.
+// trimNothing removes white space, NUL bytes and byte order marks from the beginning of a line.
 func trimNothing(text []byte) []byte {
 	for {
 		rest := bytes.TrimPrefix(bytes.TrimLeft(text, " \t\r\n\x00"), bom.Mark)
@@ -85,29 +88,30 @@ func trimNothing(text []byte) []byte {
 	}
 }
 
-// isPartOfMore reports whether the bytes after a value make it an item of a larger value whose beginning is missing.
+// isPartOfMore reports whether the bytes after a value show that it is an item of a larger value whose beginning is missing.
 func isPartOfMore(rest []byte) bool {
 	rest = bytes.TrimLeft(rest, " \t\r\n")
 	return len(rest) > 0 && bytes.IndexByte([]byte(",]}:"), rest[0]) >= 0
 }
 
-// A follower follows the grammar of JSON (RFC 8259). In strings it allows all bytes but NUL and line feeds.
+// A follower applies the grammar of JSON (RFC 8259) to a text. In strings it allows all bytes except NUL and line feeds.
 type follower struct {
 	text  []byte
-	at    int    // the byte that is looked at; at the end: the one that the grammar does not allow, or the length of the text
-	nest  []byte // the brackets that are open
-	quote int    // where the last string ended
+	at    int    // the current byte; at the end: the byte that breaks the grammar, or the length of the text
+	nest  []byte // the open brackets
+	quote int    // the closing quote of the last string
 
-	key                  [2]int // of the member of the outermost object that is open, without its quotes
-	innerBegin, innerEnd int    // of the last object that is the value of one
+	key                  [2]int // the key of the current member of the outermost open object, without quotes
+	innerBegin, innerEnd int    // the last object that is the value of such a member
 
-	member  [2]int // the key before the last value of a member, at any depth
-	good    int    // behind the last value that is whole, or the last bracket that was opened
-	inValue int    // behind the quote of the last string that is a value
-	safe    int    // in a string that does not end: behind its last byte or escape that is whole
+	member  [2]int // the key of the last value of a member, at any depth
+	good    int    // the end of the last complete value, or of the last opening bracket
+	inValue int    // after the opening quote of the last string that is a value
+	safe    int    // in an unfinished string: the end of its last complete byte or escape
 }
 
-// ownMember returns where an object begins that ends where the grammar fails, if it cannot be the value of the member that it follows. Else it is 0.
+// ownMember returns the start of an object that ends where the grammar is broken, if it cannot be the value of its member, else
+// 0.
 func (f *follower) ownMember() int {
 	if len(f.nest) != 1 || f.nest[0] != '{' || f.innerEnd == 0 || len(bytes.Trim(f.text[f.innerEnd:f.at], " \t\r\n")) > 0 {
 		return 0
@@ -132,7 +136,7 @@ const (
 	wantCommaOrEnd
 )
 
-// run reports whether a value ends. at is behind it then.
+// run reports whether the text begins with a complete value. at is then the end of the value.
 func (f *follower) run() bool {
 	want := wantValue
 	for {
@@ -196,7 +200,7 @@ func (f *follower) run() bool {
 				f.good = f.at
 			case !f.scalar():
 				return false
-			case f.at < len(f.text): // else more of a number may have been cut off
+			case f.at < len(f.text): // otherwise more digits of the number may be missing
 				f.good = f.at
 			}
 			want = wantCommaOrEnd
@@ -221,7 +225,7 @@ func (f *follower) mayEnd(c byte, want int) bool {
 	return false
 }
 
-// str follows a string.
+// str reads a string.
 func (f *follower) str() bool {
 	for f.at++; f.at < len(f.text); f.at++ {
 		f.safe = f.at
@@ -251,7 +255,7 @@ func (f *follower) str() bool {
 	return false
 }
 
-// scalar follows a number or a word. What is wrong with a number shows when it is parsed.
+// scalar reads a number or a word. It does not check the form of a number; the parser does.
 func (f *follower) scalar() bool {
 	begin := f.at
 	for f.at < len(f.text) && bytes.IndexByte([]byte("+-.0123456789eE"), f.text[f.at]) >= 0 {

@@ -15,18 +15,18 @@ import (
 	"github.com/graphkernel/graphkernel/internal/project"
 )
 
-// How much of a file is looked at to find its format.
+// lookBytes and lookLines bound how much of a file is read to find its format.
 const (
 	lookBytes = 1 << 20
 	lookLines = 50
 )
 
-// A look is what the beginning of a file shows.
+// A look summarizes the beginning of a file.
 type look struct {
-	seen    map[Format]int // how many of the values looked at have the marks of a format
-	other   int            // values that have no marks, or of JSON that is broken
+	seen    map[Format]int // how many of the values have the marks of each format
+	other   int            // values without marks, and broken JSON
 	json    bool           // the file begins like JSON
-	empty   bool           // nothing but white space
+	empty   bool           // only white space
 	archive bool           // a zip or gzip file
 }
 
@@ -51,8 +51,7 @@ func (l look) String() string {
 	return "its first values: " + strings.Join(parts, ", ")
 }
 
-// decide returns the one format that was seen, "" if there was none, and an error
-// if there were several.
+// decide returns the only format that was seen, "" if there was none, and an error if there were several.
 func (l look) decide(path string) (Format, error) {
 	var found Format
 	for _, f := range Formats {
@@ -67,7 +66,7 @@ func (l look) decide(path string) (Format, error) {
 	return found, nil
 }
 
-// lookAt reads the beginning of a file.
+// lookAt returns the look of a file.
 func (t *tree) lookAt(path string) (look, error) {
 	kept := t.kept(path)
 	if kept.look != nil {
@@ -82,18 +81,18 @@ func (t *tree) lookAt(path string) (look, error) {
 	return l, nil
 }
 
-// Looks are what the beginnings of files of this machine show. One reading at a time may use them.
+// Looks caches the looks of files of this machine. Only one reading at a time may use it.
 type Looks struct{ files map[string]*looked }
 
-// A looked is what is known of a file.
+// A looked is the cached state of a file.
 type looked struct {
 	size     int64
 	modified time.Time
-	look     *look // nil: not looked at
-	subagent *bool // whether it holds a sub-agent of Claude Code; nil: not looked at
+	look     *look // nil: unknown
+	subagent *bool // whether it is a file of a sub-agent of Claude Code; nil: unknown
 }
 
-// kept returns what is known of a file, to be added to. Of a file that was written since, nothing is.
+// kept returns the cached state of a file, to which the caller may add. The state is empty if the file has changed.
 func (t *tree) kept(path string) *looked {
 	if t.looks == nil || t.members[path] != nil || path == Stdin {
 		return &looked{}
@@ -113,7 +112,8 @@ func (t *tree) kept(path string) *looked {
 	return fresh
 }
 
-// beginning returns as much of a file as is looked at, until it is called again. Damage of a packed file of a folder behind that is left for its reader.
+// beginning returns the first lookBytes of a file; the result is valid until the next call. It ignores damage further back in a
+// packed file of a folder, which the file's reader reports.
 func (t *tree) beginning(path string) ([]byte, error) {
 	if path == t.headPath && path != "" {
 		return t.head, nil
@@ -151,7 +151,8 @@ func lookInto(head []byte) look {
 		return l
 	}
 	if head[0] != '{' && head[0] != '[' {
-		// A file that begins in the middle of a record has nothing but records below its first line. A text that quotes some has more.
+		// A file that begins in the middle of a record has only records after its first line. A text that quotes records has
+		// other lines too.
 		_, rest, _ := bytes.Cut(head, []byte{'\n'})
 		below := look{seen: map[Format]int{}}
 		if len(rest) > 0 && below.lines(rest) && below.other == 0 {
@@ -163,13 +164,13 @@ func lookInto(head []byte) look {
 	if l.lines(head) {
 		return l
 	}
-	// One document, or a line longer than what is looked at: the keys of the
-	// first object that can be seen tell.
+	// This is one document, or a line longer than lookBytes: the keys of the first visible object decide.
 	l.count(marksOf(firstKeys(head)))
 	return l
 }
 
-// lines looks at each line as a value. It reports whether any was one. If the first line is none, it is damaged, or the text is one document.
+// lines reads each line as a JSON value and reports whether any line is one. If the first line is not a value, either it is
+// damaged, or the text is one document and lines returns false.
 func (l *look) lines(head []byte) bool {
 	text, bounded := head, len(head) >= lookBytes-len(bom.Mark)
 	parsed := false
@@ -177,7 +178,7 @@ func (l *look) lines(head []byte) bool {
 	for len(head) > 0 && looked < lookLines {
 		line, rest, ended := bytes.Cut(head, []byte{'\n'})
 		if !ended && bounded && looked > 0 {
-			break // cut off by the bound
+			break // cut off by lookBytes
 		}
 		head = rest
 		if len(trimNothing(line)) == 0 {
@@ -232,10 +233,10 @@ func stringMembers(v *canon.Value) map[string]string {
 	return keys
 }
 
-// recordsWithoutUUID are the types of Claude Code's records that are no turns.
+// recordsWithoutUUID are types of Claude Code's records without a uuid.
 var recordsWithoutUUID = []string{"file-history-snapshot", "queue-operation", "summary", "ai-title", "custom-title"}
 
-// codexTypes are the types of the lines that Codex CLI writes.
+// codexTypes are the types of Codex CLI's lines.
 var codexTypes = []string{
 	"session_meta", "response_item", "event_msg", "turn_context", "compacted", "world_state",
 	"inter_agent_communication", "inter_agent_communication_metadata", "security_risk_score", "realtime_item",
@@ -244,8 +245,7 @@ var codexTypes = []string{
 // geminiTypes are the types of Gemini CLI's messages.
 var geminiTypes = []string{"user", "gemini", "info", "error", "warning"}
 
-// marksOf tells the formats that an object with these keys could be of. The
-// values are those of members that are strings.
+// marksOf returns the formats of which an object with these keys could be. The map has the values of members that are strings.
 func marksOf(keys map[string]string) (marks []Format) {
 	has := func(names ...string) bool {
 		for _, name := range names {
@@ -255,8 +255,7 @@ func marksOf(keys map[string]string) (marks []Format) {
 		}
 		return true
 	}
-	// The second set of each is for a long first line, of which only the
-	// beginning is looked at.
+	// The second set of keys of each format is for a long first line, of which only the beginning is visible.
 	if has("id", "conversation", "role", "created_at") || has("attrs", "author", "content") {
 		marks = append(marks, JSONL)
 	}
@@ -291,8 +290,7 @@ func marksOf(keys map[string]string) (marks []Format) {
 	return marks
 }
 
-// firstKeys scans text that may be cut off anywhere and returns the keys of the
-// first object in it, which may be in an array, down to where the text ends.
+// firstKeys returns the keys of the first object in a text, which may be in an array. The text may be cut off anywhere.
 func firstKeys(text []byte) map[string]string {
 	keys := map[string]string{}
 	depth, object := 0, 0 // object: the depth inside the first object
@@ -337,8 +335,7 @@ func firstKeys(text []byte) map[string]string {
 	return keys
 }
 
-// stringEnd returns the index of the quote that closes the string opened at i, or
-// the length of the text.
+// stringEnd returns the index of the closing quote of the string opened at i, or the length of the text if there is none.
 func stringEnd(text []byte, i int) int {
 	for i++; i < len(text); i++ {
 		switch text[i] {

@@ -12,40 +12,40 @@ import (
 	"github.com/graphkernel/graphkernel/internal/walk"
 )
 
-// A group is what one path that was given stands for.
+// A group has the files of one given path.
 type group struct {
 	given      string
 	repository bool
-	named      bool // it is one file, which must be of a known format
+	named      bool // the path is one file, which must have a known format
 	files      []*file
 }
 
-// A file is one that is read, or counted as left out.
+// A file is a file to be read, or to be counted as skipped.
 type file struct {
 	path     string
-	format   Format // empty: of no known format
+	format   Format // empty: unknown
 	look     look
-	subagent bool     // of Claude Code, and its session is elsewhere
+	subagent bool     // a sub-agent's file of Claude Code without its session in the import
 	agents   []string // the files of a session's sub-agents
-	packed   bool     // in a folder, and read unpacked
-	saved    bool     // a tool's result that Claude Code saved beside a session
+	packed   bool     // in a folder, and unpacked for reading
+	saved    bool     // a tool's result that Claude Code saved for a session
 	damage   error    // why it cannot be unpacked
 }
 
-// sources are the files that the paths which were given stand for.
+// sources has the files of all given paths.
 type sources struct {
 	ctx   context.Context
-	stdin io.Reader // nil: there is none
+	stdin io.Reader // nil: no standard input
 	files *tree
 
-	irregular []string // paths in a folder that are no files
-	copies    []string // packed files in a folder that are there unpacked, too
-	spooled   string   // the temporary file that holds standard input
+	irregular []string // paths in a folder that are not regular files
+	copies    []string // packed files in a folder that also exist unpacked
+	spooled   string   // the temporary file with standard input
 	closers   []io.Closer
 }
 
-// paths reads what was given: every file of folders and archives, by ascending path. The formats
-// of all are found before anything is handed over.
+// paths reads the given paths: every file of folders and archives, in ascending order of the paths. It finds the formats of all
+// files before it hands anything over.
 func (r *reading) paths(given []string) error {
 	groups := make([]*group, 0, len(given))
 	for _, path := range given {
@@ -93,7 +93,7 @@ func (r *reading) paths(given []string) error {
 	return nil
 }
 
-// stat describes what a path that was given stands for.
+// stat describes the file or folder at a given path.
 func (s *sources) stat(path string) (fs.FileInfo, error) {
 	info, err := os.Stat(s.onDisk(path))
 	if err != nil {
@@ -102,7 +102,7 @@ func (s *sources) stat(path string) (fs.FileInfo, error) {
 	return info, nil
 }
 
-// group finds the files that a path stands for.
+// group returns the files of a given path.
 func (r *reading) group(given string) (*group, error) {
 	if err := Check(given); err != nil {
 		return nil, err
@@ -143,7 +143,7 @@ func (r *reading) group(given string) (*group, error) {
 	return g, nil
 }
 
-// single returns the files that a file stands for: itself, or those in it if it is a zip archive.
+// single returns the files of a path that is a file: the file itself, or the members of a zip archive.
 func (s *sources) single(path string) (paths []string, named bool, err error) {
 	head, err := s.files.headOf(path)
 	switch {
@@ -161,8 +161,8 @@ func (s *sources) single(path string) (paths []string, named bool, err error) {
 	return []string{path}, true, err
 }
 
-// lookAtGroup finds the formats of a group's files and the sub-agents of its sessions. A group in
-// which nothing is known is an error.
+// lookAtGroup finds the formats of a group's files and the sub-agents of its sessions. It returns an error for a group without
+// a known format.
 func (r *reading) lookAtGroup(g *group) error {
 	known := g.repository
 	for _, f := range g.files {
@@ -236,7 +236,7 @@ func (r *reading) lookAtFile(g *group, f *file) (err error) {
 	return err
 }
 
-// nothingKnown is the error for a group without a file that can be imported.
+// nothingKnown returns the error for a group without a file that can be imported.
 func (r *reading) nothingKnown(g *group) error {
 	if g.named {
 		f := g.files[0]
@@ -264,18 +264,18 @@ func (r *reading) nothingKnown(g *group) error {
 	return fmt.Errorf("ingest: %w: no file in %s is of a known format (%s); known are %s", ErrFormat, g.given, strings.Join(names, "; "), knownFormats())
 }
 
-// readOne reads a file, or counts it as left out.
+// readOne reads a file, or counts it as skipped.
 func (r *reading) readOne(g *group, f *file) error {
 	r.tolerant = f.packed
 	switch {
-	case r.taken[f.path]: // read with its session
+	case r.taken[f.path]: // already read with its session
 		return nil
 	case f.damage != nil:
 		r.beginFile(f.path, "")
 		r.brokenPacked(f.damage)
 		return nil
 	case f.saved:
-		r.unread = append(r.unread, f.path) // a session that comes later may have it
+		r.unread = append(r.unread, f.path) // a later session may have it
 		return nil
 	case f.format == "" && f.look.empty:
 		return r.skipWhole(f.path, skipEmptyFile)
@@ -324,7 +324,7 @@ func (s *sources) list(root string) (paths []string, err error) {
 	return paths, nil
 }
 
-// skipIrregular counts links to files, sockets and pipes, and packed files that are there unpacked, too.
+// skipIrregular counts links to files, sockets and pipes, and packed files that also exist unpacked.
 func (r *reading) skipIrregular() {
 	for _, path := range r.irregular {
 		r.beginFile(path, "")
@@ -338,7 +338,7 @@ func (r *reading) skipIrregular() {
 	}
 }
 
-// skipWhole counts a file that does not look like records as one.
+// skipWhole counts a file that does not consist of records as one record.
 func (r *reading) skipWhole(path, reason string) error {
 	size, err := r.files.size(path)
 	if err != nil {
@@ -351,8 +351,7 @@ func (r *reading) skipWhole(path, reason string) error {
 	return nil
 }
 
-// skipLines counts every line of a file under one reason, except for empty lines,
-// which have their own.
+// skipLines counts every line of a file under one reason, except empty lines, which have their own reason.
 func (r *reading) skipLines(path string, format Format, reason string) error {
 	before := r.beginFile(path, format)
 	defer r.returnTo(before)
@@ -383,7 +382,7 @@ func (r *reading) skipLines(path string, format Format, reason string) error {
 	return nil
 }
 
-// readFull reads as much as there is, up to the length of dst.
+// readFull reads up to len(dst) bytes; less only at the end of in.
 func readFull(in io.Reader, dst []byte) (int, error) {
 	n, err := io.ReadFull(in, dst)
 	if err == io.EOF || err == io.ErrUnexpectedEOF {

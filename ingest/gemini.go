@@ -8,41 +8,43 @@ import (
 	"github.com/graphkernel/graphkernel/internal/canon"
 )
 
-// sourceGemini is the source of ids that Gemini CLI did not give as UUIDs.
+// sourceGemini is the source of ids for Gemini CLI's ids that are not UUIDs.
 const sourceGemini = "gemini"
 
 const authorGemini = "agent:gemini"
 
-// A geminiSession reads a session of Gemini CLI, ~/.gemini/tmp/PROJECT/chats/session-TIME-ID.json or .jsonl. The shapes are ConversationRecord,
-// MessageRecord, ToolCallRecord, MetadataUpdateRecord and RewindRecord in packages/core/src/services/chatRecordingTypes.ts of
-// github.com/google-gemini/gemini-cli. The older form is one document that is written anew each time,
+// A geminiSession reads a session of Gemini CLI, ~/.gemini/tmp/PROJECT/chats/session-TIME-ID.json or .jsonl. The forms are
+// ConversationRecord, MessageRecord, ToolCallRecord, MetadataUpdateRecord and RewindRecord in
+// packages/core/src/services/chatRecordingTypes.ts of github.com/google-gemini/gemini-cli. The older form is one document that
+// is rewritten each time,
 //
 //	{"sessionId","projectHash","startTime","lastUpdated","messages":[MESSAGE]}
 //
-// and the newer one has a line with all of it but the messages, then a line for each MESSAGE, again whenever it has changed,
-// {"$set":{…}}, which may replace the messages, and {"$rewindTo":ID}, which takes back that message and what follows it. A message is
+// and the newer form has a line with everything except the messages, then a line for each MESSAGE, again whenever it has
+// changed, lines {"$set":{…}}, which may replace the messages, and lines {"$rewindTo":ID}, which take back that message and all
+// later ones. A message is
 //
 //	{"id","timestamp","type":"user"|"gemini"|"info"|"error"|"warning","content",
 //	 "toolCalls":[{"id","name","args","result","status","timestamp"}],"thoughts":[{"subject","description"}],"model"}
 //
-// A message is rewritten while its tools work, so its calls and their results are turns of their own: none of them changes any more.
+// A message is rewritten while its tools work, so its calls and their results are separate turns, which do not change any more.
 // A record is a message, a call or a result.
 type geminiSession struct {
 	r     *reading
 	path  string
 	batch *Batch
-	size  int // of the contents read since the last batch was handed over, in bytes
+	size  int // bytes of contents read since the last batch was handed over
 
 	session string
 	project string
 	kind    string
-	lost    bool // what the session says of itself may have been damaged
+	lost    bool // the session's properties may have been damaged
 	now     dag.Time
 	at      geminiPoint            // where the next message attaches
 	starts  map[string]geminiPoint // where each message attaches
 }
 
-// A geminiPoint is where a turn attaches: to one turn, and to those that came in parallel with it.
+// A geminiPoint is where a turn attaches: to one turn, and to others that came in parallel with it.
 type geminiPoint struct {
 	reply  *dag.TurnID
 	merges []dag.TurnID
@@ -71,7 +73,7 @@ func readGemini(r *reading, path string) error {
 	return r.hand(g.batch)
 }
 
-// line takes a line of the newer form. It is counted already.
+// line reads a line of the newer form, which is already counted.
 func (g *geminiSession) line(rec jsonRecord) error {
 	v := rec.value
 	g.r.noteMended(rec.mended)
@@ -83,7 +85,7 @@ func (g *geminiSession) line(rec jsonRecord) error {
 		return g.list(set.Get("messages"), rec.place)
 	case back != "":
 		g.r.skip("rewind")
-		g.at = g.starts[back] // Gemini CLI takes everything back if it knows no such message
+		g.at = g.starts[back] // for an unknown message, Gemini CLI takes back everything
 		return nil
 	case v.Get("id") == nil && text(v, "sessionId") != "":
 		g.r.skip("session_meta")
@@ -94,7 +96,7 @@ func (g *geminiSession) line(rec jsonRecord) error {
 	return g.handFull()
 }
 
-// about reads what is said of the session.
+// about reads the properties of the session.
 func (g *geminiSession) about(v *canon.Value) {
 	for _, m := range [...]struct {
 		to  *string
@@ -106,7 +108,7 @@ func (g *geminiSession) about(v *canon.Value) {
 	}
 }
 
-// list takes a list of messages, which is all that was said up to then.
+// list reads a list of messages, which replaces all earlier messages.
 func (g *geminiSession) list(v *canon.Value, place string) error {
 	if v == nil || v.Kind != canon.Array || len(v.Items) == 0 {
 		return nil
@@ -131,7 +133,7 @@ func (g *geminiSession) handFull() error {
 	return g.r.hand(full)
 }
 
-// message takes one message, which is counted already, and its calls and results, which are not.
+// message reads one message, which is already counted, and its calls and results, which are not.
 func (g *geminiSession) message(v *canon.Value, place string) {
 	id := text(v, "id")
 	if v.Kind != canon.Object || id == "" {
@@ -146,7 +148,7 @@ func (g *geminiSession) message(v *canon.Value, place string) {
 	}
 	g.at = start
 	t := geminiTurn(v)
-	if g.kind == "subagent" && t.draft.Author == authorHuman { // its agent asks
+	if g.kind == "subagent" && t.draft.Author == authorHuman { // the agent that started it asks
 		t.draft.Author = authorGemini
 	} else if (g.lost || g.kind != "" && g.kind != "main") && t.draft.Author == authorHuman {
 		t.draft.Author = authorUnknown
@@ -167,7 +169,8 @@ func (g *geminiSession) message(v *canon.Value, place string) {
 	g.calls(v, id, place)
 }
 
-// calls takes the calls of a message. They work side by side, so each follows the message, and the next message follows all of them.
+// calls reads the calls of a message. Calls run in parallel, so each follows the message, and the next message follows all of
+// them.
 func (g *geminiSession) calls(v *canon.Value, message, place string) {
 	list := v.Get("toolCalls")
 	if list == nil || len(list.Items) == 0 {
@@ -175,7 +178,7 @@ func (g *geminiSession) calls(v *canon.Value, message, place string) {
 	}
 	start := g.at
 	var ends []dag.TurnID
-	again := map[string]int{} // how often the message has an id
+	again := map[string]int{} // how often each id has occurred in the message
 	for i := range list.Items {
 		call := &list.Items[i]
 		id := text(call, "id")
@@ -213,7 +216,8 @@ func (g *geminiSession) calls(v *canon.Value, message, place string) {
 	}
 }
 
-// turn makes a turn that attaches to a point, and is the point that the next attaches to. It reports whether the turn is there.
+// turn makes a turn that attaches to from, and becomes the point where the next turn attaches. It reports whether the turn was
+// admitted.
 func (g *geminiSession) turn(t *geminiDraft, v *canon.Value, name, place string, from geminiPoint) bool {
 	d := &t.draft
 	turnID(d, sourceGemini, name, &t.noted)

@@ -7,14 +7,14 @@ import (
 	"github.com/graphkernel/graphkernel/internal/canon"
 )
 
-// A geminiDraft is what a message, a call or a result says by itself.
+// A geminiDraft is the draft of a message, a call or a result, before it is joined to other turns.
 type geminiDraft struct {
 	draft   dag.Draft
 	content content
 	noted   counts
-	skip    string // not empty: it is no turn, and this is why
+	skip    string // not empty: why it is not a turn
 
-	files *geminiDraft // the files that Gemini CLI added to a prompt; nil: none
+	files *geminiDraft // the files that Gemini CLI added to a prompt; nil if there are none
 }
 
 // geminiTurn reads a message without its calls.
@@ -73,8 +73,9 @@ func geminiTurn(v *canon.Value) *geminiDraft {
 	return t
 }
 
-// geminiSaid returns what a person said of a message of the user's, nil if that is nothing, and what else Gemini CLI put into it: results of tools, which
-// are with their calls, and what hooks added before the prompt, in which it writes < and > as entities.
+// geminiSaid returns a person's words in a user message, or nil if there are none. lost names the parts that Gemini CLI added:
+// tool results, which are also with their calls, and texts that hooks put before the prompt, in which Gemini CLI writes < and >
+// as entities.
 func geminiSaid(v *canon.Value) (said *canon.Value, lost []string) {
 	if v == nil || v.Kind != canon.Array {
 		return v, nil
@@ -104,10 +105,10 @@ func geminiSaid(v *canon.Value) (said *canon.Value, lost []string) {
 	return &kept, lost
 }
 
-// geminiReferences begins the parts of a user's message that hold referenced files.
+// geminiReferences begins the parts of a user's message with referenced files.
 const geminiReferences = "--- Content from referenced files ---"
 
-// geminiFiles separates the words of a user's message from its files, which are nil if there are none.
+// geminiFiles separates the words of a user's message from its files. files is nil if there are none.
 func geminiFiles(v *canon.Value) (said, files *canon.Value) {
 	if v == nil || v.Kind != canon.Array {
 		return v, nil
@@ -120,7 +121,7 @@ func geminiFiles(v *canon.Value) (said, files *canon.Value) {
 	return v, nil
 }
 
-// harness makes a turn one that Gemini CLI wrote, and nobody said.
+// harness turns t into a turn that Gemini CLI wrote and nobody said.
 func (t *geminiDraft) harness() {
 	t.draft.Role, t.draft.Author = dag.RoleSystem, "system:gemini-cli"
 	setAttr(&t.draft, attrMeta, "true", &t.noted)

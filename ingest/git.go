@@ -16,22 +16,22 @@ import (
 	"github.com/graphkernel/graphkernel/internal/project"
 )
 
-// sourceGit is the source of the ids of commits.
+// sourceGit is the source of commits' ids.
 const sourceGit = "git"
 
-// A commit is what the importer takes of one, from git or from a JSON line.
+// A commit has the imported properties of a commit, read from git or from a JSON line.
 type commit struct {
 	hash    string
 	parents []string
 	author  string
 	time    dag.Time
-	noTime  bool // the time is none that GKP/1 has room for
+	noTime  bool // the commit's time is outside the range of GKP/1
 	message string
 	place   string
 	noted   counts
 }
 
-// commits makes turns of commits that come parents first.
+// commits makes turns of commits, which must come after their parents.
 type commits struct {
 	r     *reading
 	batch *Batch
@@ -39,21 +39,20 @@ type commits struct {
 	known map[string]knownCommit
 }
 
-// A knownCommit is what later commits need of one.
+// A knownCommit has the properties of a commit that later commits need.
 type knownCommit struct {
 	conversation dag.ConversationID
 	time         dag.Time
-	missing      []string     // of a commit that is no turn, the parents that are not there
-	attach       []dag.TurnID // the turns that children attach to: itself, or its ancestors if it is no turn
+	missing      []string     // the missing parents, if the commit is not a turn
+	attach       []dag.TurnID // the turns to which children attach: the commit's, or its ancestors' if the commit is not a turn
 }
 
 func newCommits(r *reading, source string) *commits {
 	return &commits{r: r, batch: &Batch{Source: source, Repeats: true}, known: map[string]knownCommit{}}
 }
 
-// add takes a commit. The first parent says which line a commit continues and
-// gives it its conversation, which is named by the hash of that line's root; what
-// the other parents bring is merged.
+// add makes a turn of a commit. The commit continues the line of its first parent and gets its conversation, which is named
+// after the hash of that line's root; the other parents are merged.
 func (c *commits) add(cm *commit) error {
 	if _, again := c.known[cm.hash]; again {
 		c.r.skip(skipRepeated)
@@ -116,7 +115,7 @@ func (c *commits) add(cm *commit) error {
 			k.attach = append(k.attach, d.Parents[i].ID)
 		}
 	}
-	c.known[strings.Clone(cm.hash)] = k // cloned: it must not keep the line
+	c.known[strings.Clone(cm.hash)] = k // cloned, so that it does not keep the line in memory
 	c.size += len(d.Content)
 	if len(c.batch.Drafts) >= batchLines || c.size >= batchBytes {
 		return c.flush()
@@ -130,14 +129,14 @@ func (c *commits) flush() error {
 	return c.r.hand(b)
 }
 
-// isRepository reports whether a folder has a repository in it: a working tree
-// with .git, which may be a file, or a bare one.
+// isRepository reports whether a folder contains a repository: a working tree with .git, which may be a file, or a bare
+// repository.
 func isRepository(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, ".git"))
 	return err == nil || project.IsRepository(dir)
 }
 
-// gitFields are the fields of a commit in the order of gitForm, each ended by NUL.
+// gitForm has gitFields fields of a commit, separated by NUL.
 const (
 	gitForm   = "--format=%H%x00%P%x00%at%x00%an%x00%B"
 	gitFields = 5
@@ -171,7 +170,7 @@ func readRepository(r *reading, path string) error {
 	if err != nil {
 		return err
 	}
-	var own error // not of git
+	var own error // an error of readGitLog, not of git
 	err = git.Run(r.ctx, func(out io.Reader) error {
 		own = readGitLog(r, bufio.NewReaderSize(out, 256<<10), path, grafts)
 		return own
@@ -183,7 +182,7 @@ func readRepository(r *reading, path string) error {
 	return fmt.Errorf("ingest: %w", err)
 }
 
-// hiddenParents returns the parents of the commits with which a shallow clone ends, which git would not show.
+// hiddenParents returns the parents of the last commits of a shallow clone, which git log does not show.
 func hiddenParents(ctx context.Context, git *project.Git, shallow []string) (map[string][]string, error) {
 	grafts := map[string][]string{}
 	for _, hash := range shallow {
@@ -196,7 +195,7 @@ func hiddenParents(ctx context.Context, git *project.Git, shallow []string) (map
 	return grafts, nil
 }
 
-// rawParents reads the parents out of a commit object.
+// rawParents returns the parents in a commit object.
 func rawParents(raw []byte) (parents []string) {
 	head, _, _ := bytes.Cut(raw, []byte("\n\n"))
 	for _, line := range bytes.Split(head, []byte("\n")) {
@@ -207,7 +206,7 @@ func rawParents(raw []byte) (parents []string) {
 	return parents
 }
 
-// readGitLog reads what git log writes.
+// readGitLog reads the output of git log.
 func readGitLog(r *reading, in *bufio.Reader, path string, grafts map[string][]string) error {
 	c := newCommits(r, path)
 	for {
@@ -236,10 +235,10 @@ func readGitLog(r *reading, in *bufio.Reader, path string, grafts map[string][]s
 	}
 }
 
-// errGitOutput says that git wrote something that is not of gitForm.
+// errGitOutput is the error for output of git that does not have the form of gitForm.
 var errGitOutput = errors.New("its output is not of the form that was asked for")
 
-// readCommit reads the fields of one commit. Text that is not valid UTF-8 is repaired.
+// readCommit reads the fields of one commit and returns its size in bytes. Invalid UTF-8 is repaired.
 func readCommit(in *bufio.Reader) (*commit, int, error) {
 	var fields [gitFields]string
 	cm, size := &commit{}, 0

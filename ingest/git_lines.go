@@ -13,8 +13,7 @@ import (
 //
 //	{"id":HASH,"parents":[HASH,…],"time":RFC 3339,"author":NAME,"text":MESSAGE}
 //
-// They give the turns that the repository itself would give. Other fields are
-// noted as ignored.
+// They become the same turns as the commits of the repository itself. Other fields are noted as ignored.
 func readCommitLines(r *reading, path string) error {
 	in, err := r.openLines(path)
 	if err != nil {

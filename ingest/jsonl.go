@@ -10,10 +10,9 @@ import (
 	"github.com/graphkernel/graphkernel/internal/canon"
 )
 
-// AppendLine appends a draft as a line of the project's own format: canonical
-// JSON and a line feed. What is absent in the draft (phase, salience, salt) is
-// absent in the line. A draft that [ReadLine] would refuse is an error, and dst
-// comes back as it was.
+// AppendLine appends a draft as a line of the project's own format: canonical JSON and a line feed. Fields that the draft lacks
+// (phase, salience, salt) are missing in the line. A draft that [ReadLine] would refuse is an error, and AppendLine then
+// returns dst unchanged.
 func AppendLine(dst []byte, d *dag.Draft) ([]byte, error) {
 	if err := checkDraft(d); err != nil {
 		return dst, err
@@ -85,12 +84,10 @@ func AppendLine(dst []byte, d *dag.Draft) ([]byte, error) {
 //	{"id","conversation","parents":[{"id","kind"}],"role","phase"?,"salience"?,
 //	 "author","created_at","content","salt"?,"attrs"}
 //
-// Times are any RFC 3339, salience is any number that is exactly a [dag.PPM], and
-// parents and attrs may be left out if there are none. Without a phase, a salience or
-// a salt the draft has none. A turn whose body is withheld or erased has
-// "redacted":true and "body_digest" in place of author, content, attrs and salt,
-// and its phase and salience are required, for there is no text to find them by.
-// An unknown field is an error. Reading what AppendLine wrote gives the draft back.
+// Times are any RFC 3339, and salience is any number that is exactly a [dag.PPM]. parents and attrs may be omitted if they are
+// empty. Without a phase, a salience or a salt the draft has none. A turn whose body is withheld or erased has "redacted":true
+// and "body_digest" in place of author, content, attrs and salt; its phase and salience are required, since they cannot be
+// derived without the text. An unknown field is an error. ReadLine returns the draft from a line that AppendLine wrote.
 func ReadLine(line []byte) (dag.Draft, error) {
 	v, err := canon.Parse(line)
 	if err != nil {
@@ -99,11 +96,10 @@ func ReadLine(line []byte) (dag.Draft, error) {
 	return decodeLine(v)
 }
 
-// ReadValue is ReadLine for a line that has been parsed already, such as one turn of
-// a batch.
+// ReadValue is ReadLine for a line that is already parsed, such as one turn of a batch.
 func ReadValue(v *canon.Value) (dag.Draft, error) { return decodeLine(v) }
 
-// fields of a line, to say which are missing and which were given.
+// Bits for the fields of a line, to determine which fields are missing and which are present.
 const (
 	hasAttrs = 1 << iota
 	hasAuthor
@@ -120,7 +116,7 @@ const (
 	hasSalt
 )
 
-// lineFields lists the fields in the order in which a missing one is named.
+// lineFields lists the fields in the order in which missing ones are reported.
 var lineFields = [...]struct {
 	bit  int
 	name string
@@ -130,8 +126,7 @@ var lineFields = [...]struct {
 	{hasPhase, "phase"}, {hasSalience, "salience"}, {hasDigest, "body_digest"}, {hasRedacted, "redacted"},
 }
 
-// decodeLine reads the members directly, not through a canon.Cursor: it is the
-// inner loop of every import and of every restore.
+// decodeLine reads the members directly, without a canon.Cursor, since it is the inner loop of every import and every restore.
 func decodeLine(v *canon.Value) (dag.Draft, error) {
 	var d dag.Draft
 	if v.Kind != canon.Object {

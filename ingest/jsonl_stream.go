@@ -10,13 +10,13 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// Bounds of a batch of own lines, of whichever comes first.
+// Bounds of a batch of own lines; a batch ends at whichever is reached first.
 const (
 	batchLines = 1000
 	batchBytes = 4 << 20
 )
 
-// A LineError says which line of the project's own format cannot be read, and why.
+// A LineError says which line of the project's own format is invalid, and why.
 type LineError struct {
 	Path string
 	Line int // from 1
@@ -27,17 +27,16 @@ func (e *LineError) Error() string { return fmt.Sprintf("%s:%d: %v", e.Path, e.L
 
 func (e *LineError) Unwrap() error { return e.Err }
 
-// parsed is a batch on its way from the parsing goroutine.
+// parsed is a batch from the parsing goroutine.
 type parsed struct {
 	batch *Batch
-	blank int   // empty lines among those read for it
-	bytes int64 // of the file
-	err   error // ends the file; the batch holds what precedes
+	blank int   // empty lines among its lines
+	bytes int64 // bytes of the file that were read for it
+	err   error // ends the file; the batch has the lines before it
 }
 
-// readOwnLines reads the project's own lines. They are parsed on a goroutine of
-// their own, at most two batches ahead of emit, so that parsing and admission
-// share the time. The goroutine is gone when ownLines returns.
+// readOwnLines reads the project's own lines. A separate goroutine parses them, at most two batches ahead of emit, so that
+// parsing and admission run at the same time. The goroutine has ended when readOwnLines returns.
 func readOwnLines(r *reading, path string) error {
 	in, err := openLines(r.ctx, r.files, path)
 	if err != nil {
@@ -71,7 +70,7 @@ func readOwnLines(r *reading, path string) error {
 		}
 		r.skipMany(skipEmptyLine, p.blank)
 		r.leaveOutLines(p.batch)
-		// Handed over first: a record counts when its batch was taken.
+		// The batch is handed over first, since its records count only then.
 		n := len(p.batch.Drafts)
 		if err := r.screenLines(p.batch); err != nil {
 			return err
@@ -93,7 +92,7 @@ func readOwnLines(r *reading, path string) error {
 	return r.ctx.Err()
 }
 
-// leaveOutLines takes out of a batch what Options.LeaveOut leaves out.
+// leaveOutLines removes from a batch the drafts that Options.LeaveOut leaves out.
 func (r *reading) leaveOutLines(b *Batch) {
 	if r.opts.LeaveOut == nil {
 		return

@@ -6,14 +6,14 @@ import (
 	"github.com/graphkernel/graphkernel/internal/canon"
 )
 
-// mended counts what was replaced in a text, so that it could be read.
+// mended counts the replacements that made a text readable.
 type mended struct {
-	surrogates int // halves of surrogate pairs, for which U+FFFD stands
-	bytes      int // runs of bytes that are no UTF-8, for which U+FFFD stands
-	controls   int // control characters that a string has as they are, where JSON wants an escape
+	surrogates int // halves of surrogate pairs, replaced by U+FFFD
+	bytes      int // runs of invalid UTF-8, replaced by U+FFFD
+	controls   int // unescaped control characters in strings, which JSON forbids
 }
 
-// note counts what was replaced.
+// note adds the replacements to noted.
 func (m mended) note(noted *counts) {
 	for range m.surrogates {
 		noted.add(noteLoneSurrogate)
@@ -26,9 +26,10 @@ func (m mended) note(noted *counts) {
 	}
 }
 
-// parseLenient parses a record of another program. Programs cut strings in the middle of a surrogate pair or of a character, and write
-// what they were given without escaping it. Such damage inside a string is replaced, and counted. Everything else that is not strict JSON is an error, and so is NUL:
-// a run of them is what a crash leaves in the place of what was written, and may hide where a string ended.
+// parseLenient parses a record of another program. Programs cut strings in the middle of a surrogate pair or of a character,
+// and write text without escaping it. Such damage inside a string is replaced and counted. Everything else that is not strict
+// JSON is an error. NUL is an error too: a crash leaves a run of NUL bytes in place of unwritten text, and such a run may hide
+// the end of a string.
 func parseLenient(text []byte) (v *canon.Value, m mended, err error) {
 	if v, err = canon.Parse(text); err == nil {
 		return v, m, nil
@@ -43,7 +44,7 @@ func parseLenient(text []byte) (v *canon.Value, m mended, err error) {
 	return v, m, nil
 }
 
-// mend replaces, inside strings, what JSON has no room for.
+// mend replaces characters inside strings that JSON does not allow.
 func mend(text []byte) (out []byte, m mended) {
 	const hexDigits = "0123456789abcdef"
 	out = make([]byte, 0, len(text)+len(text)/64)
@@ -89,8 +90,8 @@ func mend(text []byte) (out []byte, m mended) {
 	return out, m
 }
 
-// mendEscape returns the length of the escape that a text begins with, that of both halves of a surrogate pair, and whether
-// it is half of one.
+// mendEscape returns the length of the escape at the beginning of a text, and whether it is half of a surrogate pair. A
+// complete pair counts as one escape.
 func mendEscape(text []byte) (n int, half bool) {
 	unit, ok := escapedUnit(text)
 	if !ok {
@@ -105,7 +106,7 @@ func mendEscape(text []byte) (n int, half bool) {
 	return 6, true
 }
 
-// escapedUnit reads a backslash, u and four hexadecimal digits at the beginning of text.
+// escapedUnit reads a backslash, a u and four hexadecimal digits at the beginning of text.
 func escapedUnit(text []byte) (unit rune, ok bool) {
 	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
 		return 0, false

@@ -9,25 +9,25 @@ import (
 	"io"
 )
 
-// MaxLine is the length of the longest line that is read, in bytes. A turn's
-// content has at most 8 MiB, which takes 48 MiB if every byte is escaped.
+// MaxLine is the longest line that is read, in bytes. A turn's content has at most 8 MiB, which takes 48 MiB if every byte is
+// escaped.
 const MaxLine = 64 << 20
 
-// errLongLine says that a line was longer than MaxLine. The reader is after it.
+// errLongLine says that a line was longer than MaxLine. The reader has skipped the line.
 var errLongLine = fmt.Errorf("line has more than %d bytes", MaxLine)
 
-// lines reads a file line by line in memory that is bounded by the longest line.
+// lines reads a file line by line. Its memory is bounded by the longest line.
 type lines struct {
 	ctx    context.Context
 	file   io.ReadCloser
 	in     *bufio.Reader
-	long   []byte // for a line that does not fit the buffer of in
-	number int    // of the line returned last, from 1
+	long   []byte // a line that does not fit into the buffer of in
+	number int    // number of the last returned line, from 1
 	most   int    // MaxLine, or less in tests
-	bytes  int64  // read since take was called last
+	bytes  int64  // bytes read since the last call of take
 
-	broken func(error) // is told that the file cannot be unpacked from here on, which then is its end; nil: that is an error
-	ended  bool        // so
+	broken func(error) // called if the file cannot be unpacked from here on, which then is its end; nil: that is an error
+	ended  bool        // broken was called
 }
 
 func openLines(ctx context.Context, files *tree, path string) (*lines, error) {
@@ -42,16 +42,15 @@ func (l *lines) close() { l.file.Close() }
 
 func (l *lines) at() int { return l.number }
 
-// take returns the bytes read since it was called last.
+// take returns the number of bytes read since its last call.
 func (l *lines) take() int64 {
 	n := l.bytes
 	l.bytes = 0
 	return n
 }
 
-// next returns the next line without its line feed, and a carriage return before
-// that is taken off too. The bytes are good until the next call. After the last
-// line it returns io.EOF.
+// next returns the next line without its line feed or CR LF. The bytes are valid until the next call. After the last line it
+// returns io.EOF.
 func (l *lines) next() ([]byte, error) {
 	if err := l.ctx.Err(); err != nil {
 		return nil, err
@@ -107,5 +106,5 @@ func trimEOL(line []byte) []byte {
 	return bytes.TrimSuffix(line, []byte{'\r'})
 }
 
-// isBlank reports whether a line holds nothing but JSON's white space.
+// isBlank reports whether a line has only white space of JSON.
 func isBlank(line []byte) bool { return len(bytes.Trim(line, " \t\r\n")) == 0 }

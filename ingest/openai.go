@@ -11,19 +11,19 @@ import (
 	"github.com/graphkernel/graphkernel/internal/canon"
 )
 
-// sourceOpenAI is the source of ids of OpenAI messages, which have none.
+// sourceOpenAI is the source of ids of OpenAI messages, which have no ids of their own.
 const sourceOpenAI = "openai"
 
-// An openaiReader reads conversations out of one file.
+// An openaiReader reads the conversations of one file.
 type openaiReader struct {
 	r     *reading
 	path  string
-	base  string // of the file's name: ids do not depend on the folder
-	index int    // of the next conversation
+	base  string // the file's name; ids do not depend on the folder
+	index int    // of the next conversation, from 0
 	names map[string]int
 	batch *Batch
 	size  int
-	open  *openaiConversation // of messages that are in no object of their own
+	open  *openaiConversation // the conversation of messages without an enclosing object
 }
 
 // An openaiConversation is one list of messages.
@@ -32,22 +32,22 @@ type openaiConversation struct {
 	id    dag.ConversationID
 	model string
 	next  int         // index of the next message
-	last  *dag.TurnID // the message before
-	time  dag.Time    // of the last message that had a time
+	last  *dag.TurnID // the previous message
+	time  dag.Time    // the time of the last message with a time
 	calls namedCalls
 }
 
-// namedCalls are the calls of a conversation by their ids. A result answers the nearest call before it with its id.
+// namedCalls are the calls of a conversation by id. A result answers the nearest earlier call with its id.
 type namedCalls map[string]*sameCalls
 
-// sameCalls are the calls of one message that have one id: as many results answer them in their order.
+// sameCalls are the calls of one message with the same id: results answer them in their order.
 type sameCalls struct {
 	turn     dag.TurnID
 	names    []string
 	answered int
 }
 
-// add keeps a call of a turn.
+// add stores a call of a turn.
 func (c namedCalls) add(id, name string, turn dag.TurnID) {
 	if c[id] == nil || c[id].turn != turn {
 		c[id] = &sameCalls{turn: turn}
@@ -55,15 +55,15 @@ func (c namedCalls) add(id, name string, turn dag.TurnID) {
 	c[id].names = append(c[id].names, name)
 }
 
-// answer returns the tool that the next result answers. Behind as many results as there are calls, that is the last one.
+// answer returns the tool of the call that the next result answers. After as many results as calls, it is the last call.
 func (s *sameCalls) answer() string {
 	name := s.names[min(s.answered, len(s.names)-1)]
 	s.answered++
 	return name
 }
 
-// readOpenAI reads messages in any of their forms: a list of messages, an object
-// with "messages" or "traj", a list of such objects, or lines of these.
+// readOpenAI reads messages in any of these forms: a list of messages, an object with "messages" or "traj", a list of such
+// objects, or lines of these.
 func readOpenAI(r *reading, path string) error {
 	o := &openaiReader{r: r, path: path, base: r.files.base(path), names: map[string]int{}, batch: &Batch{Source: path, Repeats: true}}
 	byLine, err := r.files.isLinewise(path)
@@ -81,8 +81,8 @@ func readOpenAI(r *reading, path string) error {
 	return o.flush()
 }
 
-// isLinewise reports whether a file has a JSON value on each line: its first line
-// is a whole object, or a whole array with another value below it, or is damaged as no document is.
+// isLinewise reports whether a file has a JSON value on each line: its first line is a whole object, or a whole array followed
+// by another value, or the damage shows that the file is not one document.
 func (t *tree) isLinewise(path string) (bool, error) {
 	head, err := t.beginning(path)
 	if err != nil {
@@ -166,7 +166,7 @@ func (o *openaiReader) skipOne(reason string) {
 	o.r.skip(reason)
 }
 
-// value takes a message, a conversation, or a list of either.
+// value reads a message, a conversation, or a list of either.
 func (o *openaiReader) value(v *canon.Value, line int, m mended) error {
 	o.r.noteMended(m)
 	place := o.path + ":" + strconv.Itoa(line)
@@ -185,7 +185,7 @@ func (o *openaiReader) value(v *canon.Value, line int, m mended) error {
 	}
 }
 
-// item takes a message or a conversation.
+// item reads a message or a conversation.
 func (o *openaiReader) item(v *canon.Value, place string) error {
 	messages := v.Get("messages")
 	if messages == nil {
@@ -224,9 +224,8 @@ func (o *openaiReader) flush() error {
 	return o.r.hand(b)
 }
 
-// begin names a conversation: by the file's name, and by the id or the task and
-// trial that its object gives, else by its place in the file. A name that was
-// given before gets the number of its repetition.
+// begin returns a new conversation. Its name consists of the file's name and the id, or the task and trial, of its object, or
+// else its position in the file. A repeated name gets a number.
 func (o *openaiReader) begin(v *canon.Value) *openaiConversation {
 	key := strconv.Itoa(o.index)
 	o.index++
@@ -261,8 +260,7 @@ func scalar(v *canon.Value, key string) string {
 	return ""
 }
 
-// message takes one message. One that gives no turn leaves its place in the
-// numbering empty, and the next continues from the one before it.
+// message reads one message. A message without a turn keeps its number, and the next message continues from the one before it.
 func (o *openaiReader) message(c *openaiConversation, v *canon.Value, place string) {
 	o.r.record()
 	index := c.next
@@ -349,7 +347,7 @@ func (o *openaiReader) turn(c *openaiConversation, m *openaiMessage) {
 	}
 }
 
-// answer joins a tool's message to the calls that it answers: one, or, in Anthropic's form, one for each result.
+// answer joins a tool's message to the calls that it answers: one call, or, in Anthropic's form, one call for each result.
 func (c *openaiConversation) answer(d *dag.Draft, m *openaiMessage, noted *counts) {
 	ids, name := []string{text(m.v, "tool_call_id")}, text(m.v, "name")
 	if results := resultsOf(m.body); len(results) > 0 {
@@ -378,9 +376,8 @@ func (c *openaiConversation) answer(d *dag.Draft, m *openaiMessage, noted *count
 	setAttr(d, attrToolUseID, strings.Trim(strings.Join(ids, ","), ","), noted)
 }
 
-// setOpenAITime takes a time if the message has one. Without, a message is
-// as many seconds after 1970 began as its index says: the order is right, and
-// the attribute says that the time is none.
+// setOpenAITime sets the message's time. A message without a time gets the time of the last message that had one. Without any,
+// its time is as many seconds after 1970 as its index: the order is right. An attribute says where an inferred time comes from.
 func setOpenAITime(d *dag.Draft, c *openaiConversation, v *canon.Value, index int, noted *counts) {
 	for _, key := range [...]string{"timestamp", "created_at", "created", "create_time"} {
 		m := v.Get(key)

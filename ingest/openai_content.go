@@ -8,7 +8,7 @@ import (
 	"github.com/graphkernel/graphkernel/internal/canon"
 )
 
-// A namedCall is a call of a tool in a message.
+// A namedCall is a tool call in a message.
 type namedCall struct{ id, name string }
 
 // openaiBody renders a message with the given content and sets the attributes that describe it.
@@ -43,7 +43,7 @@ func openaiBody(d *dag.Draft, v, body *canon.Value, noted *counts) (calls []name
 		calls = append(calls, namedCall{id, name})
 	}
 	if d.Role == dag.RoleAssistant && body != nil && body.Kind == canon.Array {
-		for i := range body.Items { // they are rendered already
+		for i := range body.Items { // already rendered
 			if call := blockCall(&body.Items[i]); call != nil {
 				calls = append(calls, *call)
 			}
@@ -79,8 +79,7 @@ func openaiBody(d *dag.Draft, v, body *canon.Value, noted *counts) (calls []name
 	return calls
 }
 
-// argumentsOf returns a call's arguments, which are JSON in a string, compact; text
-// that is no JSON stays as it is.
+// argumentsOf returns a call's arguments, which are JSON in a string, in compact form; text that is not JSON stays unchanged.
 func argumentsOf(function *canon.Value) string {
 	m := function.Get("arguments")
 	switch {
@@ -146,7 +145,8 @@ func addOpenAIPart(c *content, p *canon.Value) {
 	}
 }
 
-// blockCall returns the call that a block is, nil if it is none: tool_use of Anthropic's API, also of tools that a server runs, tool-call of the AI SDK, and toolUse of Bedrock.
+// blockCall returns the call in a block, or nil if the block is not a call: tool_use of Anthropic's API, also of tools that a
+// server runs, tool-call of the AI SDK, and toolUse of Bedrock.
 func blockCall(p *canon.Value) *namedCall {
 	if inner := object(p, "toolUse"); inner != nil {
 		return &namedCall{text(inner, "toolUseId"), anthropicTool(inner)}
@@ -160,7 +160,7 @@ func blockCall(p *canon.Value) *namedCall {
 	return nil
 }
 
-// anthropicTool names the tool of a tool_use block.
+// anthropicTool returns the tool of a tool_use block.
 func anthropicTool(p *canon.Value) string {
 	name := text(p, "name")
 	if name == "" {
@@ -169,7 +169,7 @@ func anthropicTool(p *canon.Value) string {
 	return name
 }
 
-// resultsOf returns the results among the blocks of a content. Anthropic's form has them in user messages.
+// resultsOf returns the results among the blocks of a content. In Anthropic's form, user messages contain them.
 func resultsOf(body *canon.Value) (results []*canon.Value) {
 	if body == nil || body.Kind != canon.Array {
 		return nil
@@ -182,7 +182,7 @@ func resultsOf(body *canon.Value) (results []*canon.Value) {
 	return results
 }
 
-// answeringTool returns the tool that the first result of a content names, for results whose call is not there.
+// answeringTool returns the tool that the first result of a content names, or "unknown", for results without a known call.
 func answeringTool(body *canon.Value) string {
 	for _, b := range resultsOf(body) {
 		if name := text(b, "toolName"); name != "" {
@@ -215,7 +215,7 @@ func dividedResults(body *canon.Value) (results, typed *canon.Value) {
 	return &own, &said
 }
 
-// dataURL takes data:MEDIA;base64,DATA apart.
+// dataURL splits data:MEDIA;base64,DATA.
 func dataURL(url string) (mediaType, data string, ok bool) {
 	rest, ok := strings.CutPrefix(url, "data:")
 	if !ok {
@@ -226,7 +226,7 @@ func dataURL(url string) (mediaType, data string, ok bool) {
 	return mediaType, data, ok && strings.HasSuffix(head, ";base64")
 }
 
-// openaiText returns content as text, for the result of a tool.
+// openaiText returns a content as text, for the result of a tool.
 func openaiText(v *canon.Value, lost *counts) string {
 	var c content
 	addOpenAIContent(&c, v)

@@ -11,26 +11,28 @@ import (
 	"github.com/graphkernel/graphkernel/internal/canon"
 )
 
-// sourceOTel is the source of the ids of messages in spans, which have none.
+// sourceOTel is the source of ids of messages in spans, which have no ids of their own.
 const sourceOTel = "otel"
 
-// An otelReader reads spans and events of generative AI. The file is OTLP/JSON (github.com/open-telemetry/opentelemetry-proto): one document, or
-// one a line as the collector's file exporter writes,
+// An otelReader reads spans and events of generative AI. The file is OTLP/JSON (github.com/open-telemetry/opentelemetry-proto):
+// one document, or one on each line, as the collector's file exporter writes them,
 //
 //	{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId","spanId","startTimeUnixNano","endTimeUnixNano","attributes":[…],"events":[…]}]}]}]}
 //	{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"timeUnixNano","traceId","attributes":[…]}]}]}]}
 //
-// and what the attributes mean is in the semantic conventions of generative AI (github.com/open-telemetry/semantic-conventions,
-// docs/gen-ai): gen_ai.system_instructions, gen_ai.input.messages and gen_ai.output.messages, on a span, on an event of it, or
-// on the event gen_ai.client.inference.operation.details, which is a log record; see [otelLogs] for messages that are log records. [otelSaidIn] lists older forms, and those of OpenLLMetry and OpenInference.
+// The semantic conventions of generative AI (github.com/open-telemetry/semantic-conventions, docs/gen-ai) define the
+// attributes: gen_ai.system_instructions, gen_ai.input.messages and gen_ai.output.messages, on a span, on an event of a span,
+// or on the event gen_ai.client.inference.operation.details, which is a log record; see [otelLogs] for messages that are log
+// records. [otelSaidIn] lists older forms, and those of OpenLLMetry and OpenInference.
 //
-// Each call of a model repeats what was said before, and messages have no ids. So the id of a message is derived from it and
-// all messages before it: what two calls have in common is said once, and where they part there is a branch.
+// Each call of a model repeats the earlier messages, and messages have no ids. So the id of a message is derived from the
+// message and all messages before it: messages that two calls share become one turn each, and where the calls differ there is a
+// branch.
 type otelReader struct {
 	r     *reading
 	path  string
 	batch *Batch
-	size  int // of the contents read since the last batch was handed over, in bytes
+	size  int // bytes of contents read since the last batch was handed over
 	logs  otelLogs
 }
 
@@ -67,7 +69,7 @@ func isOTLP(v *canon.Value) bool {
 	return v.Get("resourceSpans") != nil || v.Get("resourceLogs") != nil
 }
 
-// batchOf reads what was exported together.
+// batchOf reads the spans and log records that were exported together.
 func (o *otelReader) batchOf(v *canon.Value, place string) error {
 	for _, names := range [...][3]string{{"resourceSpans", "scopeSpans", "spans"}, {"resourceLogs", "scopeLogs", "logRecords"}} {
 		for _, resource := range items(v, names[0]) {
@@ -114,10 +116,11 @@ func (o *otelReader) handFull() error {
 	return o.r.hand(full)
 }
 
-// otelInference are the operations that call a model. Spans without a name for their operation are taken for such.
+// otelInference are the operations that call a model. A span without an operation counts as one of them.
 var otelInference = []string{"", "chat", "text_completion", "generate_content"}
 
-// record takes a span or a log record. What it says is records of its own; if it says nothing, it is one.
+// record reads a span or a log record. Its messages are the records that are counted; without messages, the span or log record
+// itself counts as one.
 func (o *otelReader) record(v *canon.Value, place string) {
 	attrs := otelAttributes(v)
 	for _, event := range items(v, "events") {
@@ -166,7 +169,7 @@ func (o *otelReader) record(v *canon.Value, place string) {
 	}
 	asked := c.otelChain
 	for i := range itemsOrNone(output) {
-		c.otelChain = asked // several outputs are answers to the same question
+		c.otelChain = asked // several outputs answer the same prompt
 		c.message(&output.Items[i], c.ended, true)
 	}
 }
@@ -175,7 +178,7 @@ func (o *otelReader) record(v *canon.Value, place string) {
 type otelCall struct {
 	o            *otelReader
 	place        string
-	name         string // of the conversation
+	name         string // the name of the conversation
 	id           dag.ConversationID
 	model, agent string
 	began, ended dag.Time
@@ -183,9 +186,9 @@ type otelCall struct {
 	otelChain
 }
 
-// An otelChain is what was said up to a message.
+// An otelChain stands for all messages up to one.
 type otelChain struct {
-	sum  [32]byte // of all of it
+	sum  [32]byte // the digest of all of them
 	last *dag.TurnID
 }
 
@@ -217,7 +220,7 @@ func (o *otelReader) newCall(v *canon.Value, attrs map[string]*canon.Value, plac
 	return c
 }
 
-// message takes one message. Of an output the time is known; of an input it is that of the call that showed it first.
+// message reads one message. at is the time of an output; for an input it is the time of the call that first contained it.
 func (c *otelCall) message(v *canon.Value, at dag.Time, output bool) {
 	r := c.o.r
 	r.record()
@@ -231,7 +234,7 @@ func (c *otelCall) message(v *canon.Value, at dag.Time, output bool) {
 	d.Content = b.content.text.String()
 	c.sum = sha256.Sum256(append(append(c.sum[:], byte(d.Role)), d.Content...))
 	name := c.name + "/" + hex.EncodeToString(c.sum[:])
-	typed := b.divide(v) // after the digest, so that later ids do not depend on it
+	typed := b.divide(v) // after the digest, so that the division does not change later ids
 	c.turn(b, name, at, output)
 	if typed != nil {
 		r.record()
@@ -275,7 +278,7 @@ func (c *otelCall) turn(b *otelBody, name string, at dag.Time, output bool) {
 	}
 }
 
-// answer joins results to their calls, and names the tool that speaks.
+// answer joins results to their calls, and sets the tool as the author.
 func (c *otelCall) answer(b *otelBody) {
 	d := &b.draft
 	for _, id := range b.answers {
@@ -296,7 +299,8 @@ func (c *otelCall) answer(b *otelBody) {
 	}
 }
 
-// otelTime reads nanoseconds since 1970, which OTLP/JSON writes as a text. What is below a microsecond is cut off; 0: there is no time.
+// otelTime reads nanoseconds since 1970, which OTLP/JSON writes as a text, and truncates them to microseconds. It returns 0 if
+// there is no time.
 func otelTime(v *canon.Value, key string) dag.Time {
 	n, err := strconv.ParseInt(scalar(v, key), 10, 64)
 	if t := dag.Time(n / 1000); err == nil && t.Valid() {

@@ -10,12 +10,12 @@ import (
 	"github.com/graphkernel/graphkernel/internal/canon"
 )
 
-// otelSaid holds the messages of one call that a record's attributes and events have.
+// otelSaid has the messages of one call from a record's attributes and events.
 type otelSaid struct {
-	instructions, input, output *canon.Value // lists, or what should be one; nil: there is none
+	instructions, input, output *canon.Value // lists, unless malformed; nil if there are none
 }
 
-// otelSaidIn finds the messages of a record, in the first of these forms that it has:
+// otelSaidIn returns the messages of a record, in the first of these forms that it has:
 //
 //	gen_ai.system_instructions, gen_ai.input.messages, gen_ai.output.messages   the semantic conventions
 //	events gen_ai.user.message, gen_ai.choice …                                 the conventions up to 1.36
@@ -38,7 +38,7 @@ func otelSaidIn(v *canon.Value, attrs map[string]*canon.Value) otelSaid {
 	return otelSaid{}
 }
 
-// otelEvents reads the events of a span that are messages. The name says who speaks.
+// otelEvents reads the events of a span that are messages. The name of an event says who speaks.
 func otelEvents(v *canon.Value) (said otelSaid) {
 	add := func(list **canon.Value, role string, message *canon.Value) {
 		if *list == nil {
@@ -85,7 +85,7 @@ func otelEvents(v *canon.Value) (said otelSaid) {
 	return said
 }
 
-// structured returns the object or array that a text is in JSON, else the text.
+// structured returns the object or array that is in a JSON text, else the text itself.
 func structured(v *canon.Value) *canon.Value {
 	if v.Kind != canon.String || !strings.HasPrefix(v.Text, "{") && !strings.HasPrefix(v.Text, "[") {
 		return v
@@ -96,7 +96,8 @@ func structured(v *canon.Value) *canon.Value {
 	return v
 }
 
-// otelLogBody returns the body of a log record, also if it is an object in a text, which an exporter may have cut; nil: there is none.
+// otelLogBody returns the body of a log record, also if it is an object in a text, which an exporter may have cut, or nil if
+// there is none.
 func otelLogBody(record *canon.Value) *canon.Value {
 	body := anyValue(object(record, "body"))
 	if body == nil || body.Kind != canon.String || !strings.HasPrefix(body.Text, "{") {
@@ -111,7 +112,8 @@ func otelLogBody(record *canon.Value) *canon.Value {
 	return body
 }
 
-// cutBlocks returns the blocks of a content that was written as a text and cut off, up to the cut; nil if a value is no such text. Their mark is for the message.
+// cutBlocks returns the blocks of a content that was written as a text and cut off, up to the cut, or nil for any other value.
+// It removes cutMember, which belongs on the message.
 func cutBlocks(v *canon.Value) *canon.Value {
 	if v.Kind != canon.String || !strings.HasPrefix(v.Text, "[") {
 		return nil
@@ -131,7 +133,8 @@ func cutBlocks(v *canon.Value) *canon.Value {
 	return list
 }
 
-// flatMessages gathers messages whose members are attributes of their own: PREFIX N "." INNER "role". It returns nil if there are none.
+// flatMessages collects messages whose members are separate attributes: PREFIX N "." INNER "role". It returns nil if there are
+// none.
 func flatMessages(attrs map[string]*canon.Value, prefix, inner string) *canon.Value {
 	fields := map[int]map[string]*canon.Value{}
 	for key, value := range attrs {
@@ -159,8 +162,8 @@ func flatMessages(attrs map[string]*canon.Value, prefix, inner string) *canon.Va
 	return list
 }
 
-// flatMessage makes a message of its members. A content that is a list of blocks was written as a text: what a tool said in a user's message
-// must not be taken for the user's words.
+// flatMessage makes a message from its members. A text that is a list of blocks in JSON becomes blocks, since a tool's result
+// in a user's message must not be taken for the user's words.
 func flatMessage(fields map[string]*canon.Value) canon.Value {
 	out := canon.Value{Kind: canon.Object}
 	add := func(key string, v *canon.Value) {
@@ -188,7 +191,7 @@ func flatMessage(fields map[string]*canon.Value) canon.Value {
 	return out
 }
 
-// flatItems gathers the items PREFIX N "." INNER of a message. Their names may begin with a function.
+// flatItems collects the items PREFIX N "." INNER of a message. The prefix "function." of their names is removed.
 func flatItems(fields map[string]*canon.Value, prefix, inner string) (list []canon.Value) {
 	at := map[int]*canon.Value{}
 	for _, key := range slices.Sorted(maps.Keys(fields)) {
@@ -227,8 +230,8 @@ func areBlocks(v *canon.Value) bool {
 	return true
 }
 
-// withParts returns a message in the form {"role","parts":[…]}. Older instrumentations record {"role","content","tool_calls"} and {"role":"tool","tool_call_id","content"}, as the
-// APIs of models have them.
+// withParts returns a message in the form {"role","parts":[…]}. Older instrumentations record {"role","content","tool_calls"}
+// and {"role":"tool","tool_call_id","content"}, like the APIs of models.
 func withParts(v *canon.Value) *canon.Value {
 	content, calls := v.Get("content"), items(v, "tool_calls")
 	if v.Kind != canon.Object || v.Get("parts") != nil {
@@ -266,7 +269,7 @@ func withParts(v *canon.Value) *canon.Value {
 	return &out
 }
 
-// plainOf returns the text of blocks of text, and anything else as it is.
+// plainOf returns the text of a list of text blocks, and any other value unchanged.
 func plainOf(v *canon.Value) canon.Value {
 	if !areBlocks(v) {
 		return *v
@@ -281,7 +284,7 @@ func plainOf(v *canon.Value) canon.Value {
 	return stringValue(strings.Join(texts, "\n\n"))
 }
 
-// otelPlain returns the text of a part: of its content, or, as the APIs of models have it, of its text.
+// otelPlain returns the text of a part: of its content, or, as in the APIs of models, of its text.
 func otelPlain(v *canon.Value) string {
 	if content := v.Get("content"); content != nil {
 		return otelContent(content)
@@ -291,7 +294,7 @@ func otelPlain(v *canon.Value) string {
 
 func stringValue(s string) canon.Value { return canon.Value{Kind: canon.String, Text: s} }
 
-// objectValue makes an object of keys and values in turn.
+// objectValue makes an object from alternating keys and values.
 func objectValue(keysAndValues ...any) canon.Value {
 	v := canon.Value{Kind: canon.Object}
 	for i := 0; i < len(keysAndValues); i += 2 {
@@ -300,15 +303,17 @@ func objectValue(keysAndValues ...any) canon.Value {
 	return v
 }
 
-// cutMember marks the last message of an attribute that an exporter cut at its limit. No JSON has it: keys of messages are not read beyond those that are known.
+// cutMember marks the last message of an attribute that an exporter cut at its limit. The key begins with NUL, which no known
+// program writes into a key.
 const cutMember = "\x00cut"
 
-// wholeMembers are members that say what something is, so their beginning alone says nothing.
+// wholeMembers are members that identify something, so a truncated value is useless.
 var wholeMembers = []string{"role", "type", "name", "id", "tool_call_id", "tool_use_id"}
 
 func untyped(v *canon.Value) bool { return v.Kind == canon.Object && v.Get("type") == nil }
 
-// completed reads the beginning of a list of messages that was cut off anywhere: up to the cut in a text, else up to the last value that is whole. The last message is marked. What says who speaks, or what a part is, is never taken from a beginning.
+// completed reads the beginning of a list of messages that was cut off anywhere: up to the cut if it is in a text, else up to
+// the last complete value. It marks the last message. A truncated value never identifies a speaker or the type of a part.
 func completed(text string) *canon.Value {
 	f := follower{text: []byte(text)}
 	if f.run() || f.at < len(text) || len(f.nest) == 0 {
@@ -327,7 +332,7 @@ func completed(text string) *canon.Value {
 		return nil
 	}
 	last := &v.Items[len(v.Items)-1]
-	for _, key := range [...]string{"parts", "content"} { // of a part without its type nobody knows what it is
+	for _, key := range [...]string{"parts", "content"} { // the kind of a part without a type is unknown
 		if parts := last.Get(key); parts != nil && len(parts.Items) > 0 {
 			if end := len(parts.Items) - 1; untyped(&parts.Items[end]) {
 				parts.Items = parts.Items[:end]

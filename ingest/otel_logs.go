@@ -6,27 +6,28 @@ import (
 	"github.com/graphkernel/graphkernel/internal/canon"
 )
 
-// Messages can be log records of their own, one for each (the conventions up to 1.36): {"eventName":"gen_ai.user.message","traceId","spanId","body":{…}}. Those of one span are one call,
-// in the order of the file. They are gathered until the file ends, since an exporter writes them in several batches.
+// Messages can be separate log records (the conventions up to 1.36):
+// {"eventName":"gen_ai.user.message","traceId","spanId","body":{…}}. The messages of one span are one call, in the order of the
+// file. They are collected until the end of the file, since an exporter writes them in several batches.
 
-// messageEvents are the names of events that are messages.
+// messageEvents are the names of the events that are messages.
 var messageEvents = []string{"gen_ai.system.message", "gen_ai.user.message", "gen_ai.assistant.message", "gen_ai.tool.message", "gen_ai.choice"}
 
-// Bounds of the messages that wait for the others of their call.
+// Bounds of the collected messages.
 const (
 	maxGathered      = 20_000
 	maxGatheredBytes = 64 << 20
 )
 
-// otelLogs gathers the messages of calls.
+// otelLogs collects the messages of calls.
 type otelLogs struct {
 	calls  []*otelLogged // in the order of their first messages
 	byName map[string]*otelLogged
 	n      int
-	size   int // of their texts, in bytes
+	size   int // total size of their texts, in bytes
 }
 
-// isFull reports whether no more messages are to wait.
+// isFull reports whether no more messages may be collected.
 func (l *otelLogs) isFull() bool { return l.n >= maxGathered || l.size >= maxGatheredBytes }
 
 // textSize returns the length of all texts in a value.
@@ -42,7 +43,7 @@ func textSize(v *canon.Value) int {
 }
 
 type otelLogged struct {
-	span  canon.Value // as a span has its events
+	span  canon.Value // a span with the messages as events
 	place string
 }
 
@@ -54,7 +55,7 @@ func eventName(v *canon.Value) string {
 	return otelText(otelAttributes(v), "event.name")
 }
 
-// event takes a log record if it is a message. It reports whether it is.
+// event collects a log record if it is a message. It reports whether it is a message.
 func (o *otelReader) event(v *canon.Value, place string) bool {
 	name := eventName(v)
 	if v.Kind != canon.Object || !slices.Contains(messageEvents, name) {
@@ -62,7 +63,7 @@ func (o *otelReader) event(v *canon.Value, place string) bool {
 	}
 	key := text(v, "traceId") + "/" + text(v, "spanId")
 	call := o.logs.byName[key]
-	if call == nil || key == "/" { // of no span: nothing says what it belongs to
+	if call == nil || key == "/" { // without a span, its call is unknown
 		time := stringValue(otelTimeText(v))
 		attributes := canon.Value{Kind: canon.Array, Items: []canon.Value{objectValue("key", stringValue("gen_ai.operation.name"), "value", objectValue("stringValue", stringValue("chat")))}}
 		if own := v.Get("attributes"); own != nil && own.Kind == canon.Array {
@@ -88,7 +89,7 @@ func (o *otelReader) event(v *canon.Value, place string) bool {
 	return true
 }
 
-// otelTimeText returns the time of a log record as it is written.
+// otelTimeText returns the time of a log record as written.
 func otelTimeText(v *canon.Value) string {
 	if t := scalar(v, "timeUnixNano"); t != "" && t != "0" {
 		return t
@@ -96,7 +97,7 @@ func otelTimeText(v *canon.Value) string {
 	return scalar(v, "observedTimeUnixNano")
 }
 
-// handLogs reads the calls that were gathered.
+// handLogs reads the collected calls.
 func (o *otelReader) handLogs() error {
 	calls := o.logs.calls
 	o.logs = otelLogs{}

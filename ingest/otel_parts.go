@@ -8,16 +8,16 @@ import (
 	"github.com/graphkernel/graphkernel/internal/canon"
 )
 
-// An otelBody is what a message says by itself.
+// An otelBody is the turn of a message, before it is joined to other turns.
 type otelBody struct {
 	draft   dag.Draft
 	content content
 	noted   counts
-	skip    string   // not empty: it is no turn, and this is why
+	skip    string   // not empty: why the message is not a turn
 	tools   []string // the tools that it calls
-	ids     []string // of its calls and results
-	called  []string // of its calls; parallel to tools
-	answers []string // of its results
+	ids     []string // the ids of its calls and results
+	called  []string // the ids of its calls; parallel to tools
+	answers []string // the ids of its results
 }
 
 // readOTelMessage reads {"role","parts":[…]}.
@@ -59,8 +59,8 @@ func (b *otelBody) cutOff() {
 	b.noted.add(noteAttributeCut)
 }
 
-// divide turns a user's message with results of tools into a tool's message, and returns its texts as a user's
-// message, or nil if it has none.
+// divide turns a user's message with tool results into a tool's message, and returns its texts as a user's message, or nil if
+// it has none.
 func (b *otelBody) divide(v *canon.Value) *otelBody {
 	if b.draft.Role != dag.RoleUser || !slices.ContainsFunc(items(v, "parts"), isResult) {
 		return nil
@@ -78,7 +78,7 @@ func (b *otelBody) divide(v *canon.Value) *otelBody {
 		}
 		b.part(p)
 		last = b
-		if id := answeredID(p); isResult(p) && kind != "tool_call_response" && kind != blockResult && id != "" { // part notes these two
+		if id := answeredID(p); isResult(p) && kind != "tool_call_response" && kind != blockResult && id != "" { // part adds the ids of these two types
 			b.ids, b.answers = append(b.ids, id), append(b.answers, id)
 		}
 	}
@@ -91,7 +91,7 @@ func (b *otelBody) divide(v *canon.Value) *otelBody {
 	return typed
 }
 
-// part adds a part: text, reasoning, tool_call, tool_call_response, blob, uri, file and those of later versions.
+// part adds a part: text, reasoning, tool_call, tool_call_response, blob, uri, file, or a part of a later version.
 func (b *otelBody) part(v *canon.Value) {
 	c := &b.content
 	switch kind := text(v, "type"); kind {
@@ -114,7 +114,7 @@ func (b *otelBody) part(v *canon.Value) {
 		}
 		input := "{}"
 		args := v.Get("arguments")
-		if kind == "tool_use" { // as Anthropic's API has it, and its results
+		if kind == "tool_use" { // the form of Anthropic's API, also for results
 			args = v.Get("input")
 		}
 		if args != nil && args.Kind != canon.Null {
@@ -131,7 +131,7 @@ func (b *otelBody) part(v *canon.Value) {
 		}
 		response := v.Get("response")
 		if response == nil {
-			response = v.Get("result") // as earlier versions named it
+			response = v.Get("result") // the name in earlier versions
 		}
 		if kind == "tool_result" && v.Get("content") != nil {
 			plain := plainOf(v.Get("content"))
@@ -148,7 +148,7 @@ func (b *otelBody) part(v *canon.Value) {
 	}
 }
 
-// otelContent returns a text as it is, and JSON, also within a text, in compact form.
+// otelContent returns a text unchanged, and any other value as compact JSON.
 func otelContent(v *canon.Value) string {
 	switch {
 	case v == nil || v.Kind == canon.Null:
@@ -159,7 +159,7 @@ func otelContent(v *canon.Value) string {
 	return string(appendCompact(nil, v))
 }
 
-// otelInstructions makes a message of gen_ai.system_instructions, which are parts without a role.
+// otelInstructions makes a message from gen_ai.system_instructions, which are parts without a role.
 func otelInstructions(v *canon.Value) *canon.Value {
 	return &canon.Value{Kind: canon.Object, Members: []canon.Member{
 		{Key: "role", Value: canon.Value{Kind: canon.String, Text: "system"}},
@@ -167,7 +167,8 @@ func otelInstructions(v *canon.Value) *canon.Value {
 	}}
 }
 
-// otelAttributes reads [{"key","value":ANYVALUE}]. Those that hold messages are JSON within a text on spans, and may be structured on events.
+// otelAttributes reads [{"key","value":ANYVALUE}]. Attributes with messages are JSON in a text on spans, and may be structured
+// on events.
 func otelAttributes(v *canon.Value) map[string]*canon.Value {
 	attrs := map[string]*canon.Value{}
 	for _, a := range items(v, "attributes") {
@@ -195,7 +196,7 @@ func otelText(attrs map[string]*canon.Value, key string) string {
 	return ""
 }
 
-// anyValue reads an AnyValue of OTLP/JSON; nil: there is none.
+// anyValue reads an AnyValue of OTLP/JSON, or returns nil if there is none.
 func anyValue(v *canon.Value) *canon.Value {
 	if v == nil || len(v.Members) == 0 {
 		return nil
@@ -226,7 +227,7 @@ func anyValue(v *canon.Value) *canon.Value {
 	return &m.Value
 }
 
-// itemsOrNone counts the items of an array; of anything else there are none.
+// itemsOrNone returns the number of items of an array, and 0 for any other value.
 func itemsOrNone(v *canon.Value) int {
 	if v == nil || v.Kind != canon.Array {
 		return 0

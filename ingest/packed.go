@@ -14,17 +14,17 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// A packing is a form in which one file is packed.
+// A packing is a format in which single files are compressed.
 type packing struct {
 	ext  string
-	mark []byte // at its beginning
+	mark []byte // the first bytes of such files
 	open func(io.Reader) (io.Reader, error)
 }
 
-// maxWindow bounds the memory that unpacking a zstd file takes: its strongest level has a window of 128 MiB.
+// maxWindow bounds the memory for unpacking a zstd file: its strongest level has a window of 128 MiB.
 const maxWindow = 128 << 20
 
-// packings has each. Codex CLI packs sessions with zstd when they are a week old.
+// packings lists the supported formats. Codex CLI compresses sessions with zstd after a week.
 var packings = []packing{
 	{".gz", []byte{0x1f, 0x8b, 8}, func(in io.Reader) (io.Reader, error) { return gzip.NewReader(in) }},
 	{".zst", []byte{0x28, 0xb5, 0x2f, 0xfd}, func(in io.Reader) (io.Reader, error) {
@@ -36,7 +36,7 @@ var packings = []packing{
 	}},
 }
 
-// packingOf returns the packing of a file that begins so, or nil.
+// packingOf returns the packing of a file with these first bytes, or nil.
 func packingOf(head []byte) *packing {
 	for i := range packings {
 		if bytes.HasPrefix(head, packings[i].mark) {
@@ -46,7 +46,7 @@ func packingOf(head []byte) *packing {
 	return nil
 }
 
-// unpackedName returns the name of a packed file without its extension, or "" if the file is not packed by its name.
+// unpackedName returns the name of a packed file without its extension, or "" if the name has no such extension.
 func unpackedName(path string) string {
 	for i := range packings {
 		if name, ok := strings.CutSuffix(path, packings[i].ext); ok {
@@ -56,8 +56,8 @@ func unpackedName(path string) string {
 	return ""
 }
 
-// Locate returns where a transcript is: at the path that its agent told, or beside it, where the agent packed it since. A transcript
-// that is at neither is [fs.ErrNotExist].
+// Locate returns the path of a transcript: the path that its agent reported, or, if the agent has compressed the file since,
+// the path of the compressed file next to it. If neither exists, the error is [fs.ErrNotExist].
 func Locate(path string) (string, error) {
 	_, err := os.Stat(path)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -71,7 +71,7 @@ func Locate(path string) (string, error) {
 	return path, err
 }
 
-// Open opens a file, unpacked if it is packed, within the bounds of an import.
+// Open opens a file and unpacks it if it is packed, within the bounds of an import.
 func Open(path string) (io.ReadCloser, error) {
 	t := &tree{}
 	head, err := t.headOf(path)
@@ -86,7 +86,7 @@ func Open(path string) (io.ReadCloser, error) {
 	return t.open(path)
 }
 
-// unpack makes a packed file one that is read unpacked.
+// unpack makes later readers of a packed file read its unpacked content.
 func (t *tree) unpack(path string, p *packing) error {
 	packed, err := t.size(path)
 	if err != nil {
@@ -118,8 +118,8 @@ func (t *tree) unpack(path string, p *packing) error {
 	return nil
 }
 
-// unpackAmong makes the packed files among others, of a folder or an archive, such that are read unpacked. One that is there unpacked, too, is left out. It
-// returns the paths that are read.
+// unpackAmong calls unpack for the packed files among the paths of a folder or an archive, and leaves out those that also exist
+// unpacked. It returns the paths to be read.
 func (s *sources) unpackAmong(paths []string) (read []string, err error) {
 	for _, path := range paths {
 		name := unpackedName(path)

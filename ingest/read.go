@@ -14,12 +14,12 @@ import (
 // A Format names a kind of input.
 type Format string
 
-// The formats that Read knows.
+// The formats that Read supports.
 const (
 	JSONL      Format = "jsonl"       // the project's own lines
 	ClaudeCode Format = "claude-code" // transcripts of Claude Code
 	ChatGPT    Format = "chatgpt"     // conversations.json of a ChatGPT export
-	OpenAI     Format = "openai"      // chat messages as the OpenAI API takes them
+	OpenAI     Format = "openai"      // chat messages in the form of the OpenAI API
 	Git        Format = "git"         // a repository, or a file of commits as JSON lines
 	Codex      Format = "codex"       // rollouts of Codex CLI
 	ClaudeAI   Format = "claude-ai"   // conversations.json of a Claude.ai export
@@ -27,10 +27,10 @@ const (
 	OTel       Format = "otel"        // OpenTelemetry spans and events of generative AI, as OTLP/JSON
 )
 
-// Formats lists every format, in the order in which they are documented.
+// Formats lists all formats, in the order of the documentation.
 var Formats = [...]Format{JSONL, ClaudeCode, ChatGPT, OpenAI, Git, Codex, ClaudeAI, Gemini, OTel}
 
-// About says in a few words what is of a format.
+// About describes inputs of the format in a few words.
 func (f Format) About() string { return about[f] }
 
 var about = map[Format]string{
@@ -64,88 +64,83 @@ func ParseFormat(s string) (Format, error) {
 	return "", fmt.Errorf("ingest: format %q, want one of %q", s, Formats)
 }
 
-// ErrFormat is wrapped by the errors of Read that another [Options].Format
-// might cure: nothing known was recognised, or more than one thing.
+// ErrFormat is wrapped by errors of Read that another [Options].Format might resolve: the input has no known format, or more
+// than one.
 var ErrFormat = errors.New("cannot tell the format")
 
-// ErrBroken is for callers to wrap where a document that is not whole is an error. Read counts it, see [Report].Broken.
+// ErrBroken is for callers to wrap if an incomplete document is an error for them. Read itself only counts it, see
+// [Report].Broken.
 var ErrBroken = errors.New("the input is not whole")
 
-// Options tell Read what the caller knows. The zero value looks for itself.
+// Options are the options of Read. The zero value detects the format and reports nothing.
 type Options struct {
-	// Format is what the input is taken for. Empty: found by looking at the
-	// content of each file.
+	// Format is the format of the input. If it is empty, the content of each file decides.
 	Format Format
 
-	// Looks keeps what the beginnings of files show, for another reading of them with the same one. Nil: nothing is kept.
+	// Looks caches how files begin, for later readings with the same Looks. Nil: nothing is cached.
 	Looks *Looks
 
-	// Progress is called now and then with the bytes read so far and the bytes
-	// there are, 0 if that is not known (git). It is called on the goroutine
-	// that called Read. Nil: it is not reported.
+	// Progress is called from time to time with the number of bytes read so far and the total, which is 0 if it is unknown
+	// (git). It is called on the goroutine that called Read. Nil: progress is not reported.
 	Progress func(doneBytes, totalBytes int64)
 
-	// Stdin is what the path [Stdin] stands for. It is copied to a temporary file.
+	// Stdin is the content of the path [Stdin]. Read copies it to a temporary file.
 	Stdin io.Reader
 
-	// Secrets looks for secrets in every turn, and does about them what its policy says. Nil: nobody looks.
+	// Secrets searches every turn for secrets and applies its policy to them. Nil: there is no search.
 	Secrets *secrets.Screen
 
-	// Secret is called for each secret that was found, on the goroutine that called Read. Nil: they are counted alone.
+	// Secret is called for each secret that was found, on the goroutine that called Read. Nil: secrets are only counted.
 	Secret func(Secret)
 
-	// LeaveOut is called with the first turn of each conversation or session, and with the name that the program that wrote it has
-	// for it, "" in the project's own lines and for git. All its turns, and those of its sub-agents, are left out and counted under the word that
-	// is returned, unless that is "". The turn is as it was read, before secrets are replaced. A session whose first turn names no
-	// folder is asked about again with the first that does. Nil: nothing is left out.
+	// LeaveOut is called with the first turn of each conversation or session, and with its name in the program that wrote it,
+	// which is "" in the project's own lines and for git. If it returns a word other than "", all turns of the session and of
+	// its sub-agents are left out and counted under that word. The turn is as it was read, before secrets are replaced. If the
+	// first turn names no folder, LeaveOut is called again with the first turn that does. Nil: nothing is left out.
 	LeaveOut func(session string, first *dag.Draft) string
 
-	// Skipped is called for what is left out, when it is counted in [Report].Skipped, on the goroutine that called
-	// Read. Nil: it is counted alone.
+	// Skipped is called for skipped records when they are counted in [Report].Skipped, on the goroutine that called Read. Nil:
+	// they are only counted.
 	Skipped func(Skip)
 }
 
-// A Secret says where a secret is, and what kind of one. The secret itself is not told.
+// A Secret says where a secret is, and of what kind. It does not contain the secret.
 type Secret struct {
-	Place string // as in [Batch].Places
+	Place string // in the form of [Batch].Places
 	Turn  dag.TurnID
 	Rule  string
 	In    string         // "content", "author" or "attr NAME"
-	Done  secrets.Policy // what was done about it: Redact, Report or Refuse
+	Done  secrets.Policy // the policy that was applied: Redact, Report or Refuse
 }
 
-// A Batch is what is to be admitted together. The slices belong to anyone who
-// receives the batch.
+// A Batch is a group of drafts to be admitted together. The receiver owns the slices.
 type Batch struct {
 	Source string      // the file or the repository
 	Drafts []dag.Draft // parents that are in the batch may be in any order, unless Ordered
-	Places []string    // parallel to Drafts: where each came from, FILE:LINE or a commit's hash
+	Places []string    // parallel to Drafts: the origin of each, FILE:LINE or a commit's hash
 
-	// Ordered says that the drafts are to be admitted in the order they are
-	// in, one by one: the project's own lines carry their order of admission.
+	// Ordered says that the drafts must be admitted in their order, one by one: the project's own lines have the order of their
+	// admission.
 	Ordered bool
 
-	// Repeats says that a turn whose id was admitted before with the same role,
-	// author and content counts as there already, even if this draft puts it in
-	// another conversation or under other parents: transcripts repeat each
-	// other's history.
+	// Repeats says that a turn counts as already admitted if a turn with the same id, role, author and content was admitted
+	// before, even if this draft has another conversation or other parents: transcripts repeat each other's history.
 	Repeats bool
 }
 
-// Read is ReadAll of one path.
+// Read is ReadAll for one path.
 func Read(ctx context.Context, path string, opts Options, emit func(*Batch) error) (Report, error) {
 	return ReadAll(ctx, []string{path}, opts, emit)
 }
 
-// ReadAll reads files and folders and hands what it finds to emit, in batches.
+// ReadAll reads files and folders and passes their turns to emit, in batches.
 //
-// A folder that is a git repository is read as one; of any other folder all
-// files below it are read, by ascending path, except for those whose name begins
-// with a dot. A zip archive is read as a folder is, a gzip file as what it holds, and
-// [Stdin] stands for standard input. Claude Code's sub-agents are read with the session that called
-// them. A path that cannot be read, or in which nothing is known ([ErrFormat]), is an error before anything is
-// handed over, unless something is known in another path ([Report].Unknown). The first error, of emit too, ends the import: the batches before it
-// have been handed over, and the report says what was read up to there.
+// A folder that is a git repository is read as a repository; of any other folder all files below it are read, in ascending
+// order of their paths, except those whose names begin with a dot. A zip archive is read like a folder and a gzip file like its
+// content, and [Stdin] is standard input. Claude Code's sub-agents are read with the session that called them. A path that
+// cannot be read is an error before anything is handed over; so is a path without a known format ([ErrFormat]), unless another
+// path has one ([Report].Unknown). The first error, also of emit, ends the import: the batches before it have been handed over,
+// and the report covers what was read until then.
 func ReadAll(ctx context.Context, paths []string, opts Options, emit func(*Batch) error) (Report, error) {
 	if opts.Format != "" {
 		if _, err := ParseFormat(string(opts.Format)); err != nil {
@@ -177,7 +172,7 @@ func ReadAll(ctx context.Context, paths []string, opts Options, emit func(*Batch
 	return r.report, err
 }
 
-// A reading is one call of ReadAll.
+// A reading is the state of one call of ReadAll.
 type reading struct {
 	opts Options
 	emit func(*Batch) error
@@ -188,24 +183,25 @@ type reading struct {
 	codexFolders
 
 	seen map[dag.TurnID]bodySum
-	left map[string]leaving // by session, what Options.LeaveOut said
+	left map[string]leaving // by session: the results of Options.LeaveOut
 
-	taken     map[string]bool         // files that are read with another one
-	rollouts  map[string]*file        // of Codex CLI, by the session that each is named after, in lower case
-	threads   map[string]*codexThread // sessions of Codex CLI that were read; nil: one that is being read
-	following int                     // how many of them are open because one names the next
+	taken     map[string]bool         // files that are read with another file
+	rollouts  map[string]*file        // rollouts of Codex CLI, by the lower-case session id in their names
+	threads   map[string]*codexThread // sessions of Codex CLI that were read; nil: the session is being read
+	following int                     // how many of them are open because each names the next
 
-	unread   []string // results that Claude Code saved, until their session is read
-	tolerant bool     // the file that is read may be a damaged packed one
-	failed   error    // ends the reading with the next batch
+	unread   []string // saved results of Claude Code, until their session is read
+	tolerant bool     // the current file may be a damaged packed file
+	failed   error    // the error that the next hand returns
 }
 
-// readers read a file of each format, but for Claude Code, whose sessions are read with the files of their sub-agents.
+// readers has the function that reads a file of each format, except Claude Code, whose sessions are read with the files of
+// their sub-agents.
 var readers = map[Format]func(r *reading, path string) error{
 	JSONL: readOwnLines, ChatGPT: readChatGPT, OpenAI: readOpenAI, Git: readCommitLines, Codex: readCodex, ClaudeAI: readClaudeAI, Gemini: readGemini, OTel: readOTel,
 }
 
-// openLines opens a file whose lines are the places of what is read from now on.
+// openLines opens a file; its line numbers are the positions of the records that are read next.
 func (r *reading) openLines(path string) (*lines, error) {
 	in, err := openLines(r.ctx, r.files, path)
 	if err == nil {
@@ -217,7 +213,7 @@ func (r *reading) openLines(path string) (*lines, error) {
 	return in, err
 }
 
-// openValues is openLines for a document.
+// openValues is openLines for a JSON document.
 func (r *reading) openValues(path string) (*values, error) {
 	in, err := openValues(r.ctx, r.files, path)
 	if err == nil {
@@ -226,7 +222,7 @@ func (r *reading) openValues(path string) (*values, error) {
 	return in, err
 }
 
-// hand returns a batch to the consumer and counts it as handed over.
+// hand passes a batch to emit and counts its turns and edges.
 func (r *reading) hand(b *Batch) error {
 	if r.failed != nil {
 		return r.failed
@@ -250,7 +246,7 @@ func (r *reading) hand(b *Batch) error {
 	return nil
 }
 
-// counts of one record, kept aside until it is known whether the record is admitted.
+// counts has the notes of one record until it is decided whether the record is admitted.
 type counts map[string]int
 
 func (c *counts) add(what string) {

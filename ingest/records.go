@@ -8,19 +8,20 @@ import (
 	"github.com/graphkernel/graphkernel/internal/canon"
 )
 
-// A lineRecord is one JSON value of a line, or a damaged piece of it.
+// A lineRecord is one JSON value of a line, or a damaged piece of the line.
 type lineRecord struct {
-	value  *canon.Value // nil: what is here is no JSON
+	value  *canon.Value // nil: damaged
 	mended mended
 }
 
-// recordsOf reads a line of another program. It holds one value, or several with nothing between them: a program that is stopped before it wrote
-// the line feed goes on after its last record. What is damaged is a record of its own for each piece between values, and is found as [follow] says.
+// recordsOf splits a line of another program into records. A line has one value, or several without separators if a program was
+// stopped before it wrote the line feed, and then continued after its last record. Each damaged piece between values is a
+// separate record; [follow] finds its end.
 func recordsOf(line []byte) (records []lineRecord) {
 	if v, m, err := parseLenient(line); err == nil {
 		return []lineRecord{{v, m}}
 	}
-	damaged := false // a piece, which is not among the records yet
+	damaged := false // there is a damaged piece that is not yet among the records
 	for {
 		rest := trimNothing(line)
 		damaged = damaged || bytes.IndexByte(line[:len(line)-len(rest)], 0) >= 0
@@ -44,7 +45,7 @@ func recordsOf(line []byte) (records []lineRecord) {
 		}
 		v, m, err := parseLenient(line[:length])
 		if err != nil {
-			v = nil // it has a member twice, or nests too deep
+			v = nil // a member is repeated, or the nesting is too deep
 		}
 		records = append(records, lineRecord{v, m})
 		line = line[length:]
@@ -63,10 +64,10 @@ type jsonRecord struct {
 	part   int    // which value of the line, from 0
 	mended mended
 
-	behindDamage bool // something before it in the file could not be read
+	behindDamage bool // an earlier part of the file could not be read
 }
 
-// jsonRecords reads a file of JSON objects, one a line, and counts each. What is not an object is skipped.
+// jsonRecords reads a file with one JSON object on each line, and counts each. It skips values that are not objects.
 func (r *reading) jsonRecords(path string, take func(jsonRecord) error) error {
 	in, err := r.openLines(path)
 	if err != nil {

@@ -12,12 +12,11 @@ import (
 	"github.com/graphkernel/graphkernel/internal/canon"
 )
 
-// A content is the text of a turn while it is put together from blocks. Blocks
-// are joined by an empty line. Each form below is fixed for ever: the text is
-// under the digest of every turn that was imported with it.
+// A content is the text of a turn, built from blocks that are joined by an empty line. The forms below never change, since the
+// text is covered by the digest of every imported turn.
 type content struct {
-	text  bytes.Buffer // not a strings.Builder: it points to itself, and a content is copied with what holds it
-	kinds []string     // of blocks, each once, in the order of their first appearance
+	text  bytes.Buffer // not a strings.Builder, which must not be copied: a content is copied with the value that contains it
+	kinds []string     // kinds of blocks without duplicates, in the order of their first appearance
 	lost  counts
 }
 
@@ -30,7 +29,7 @@ func (c *content) begin(kind string) {
 	}
 }
 
-// plain adds text as it is.
+// plain adds text unchanged.
 func (c *content) plain(text string) {
 	c.begin("text")
 	c.text.WriteString(text)
@@ -42,10 +41,10 @@ func (c *content) titled(kind, title, text string) {
 	c.text.WriteString("[" + title + "]\n" + text)
 }
 
-// call adds a call of a tool: its name, and its input as compact JSON.
+// call adds a tool call: its name, and its input as compact JSON.
 func (c *content) call(name, input string) { c.titled("tool_use", "tool_use "+oneLine(name), input) }
 
-// result adds what a tool gave back.
+// result adds the result of a tool.
 func (c *content) result(text string, isError bool) {
 	title := "tool_result"
 	if isError {
@@ -54,13 +53,13 @@ func (c *content) result(text string, isError bool) {
 	c.titled("tool_result", title, text)
 }
 
-// line adds a line in brackets that stands for something that is no text.
+// line adds a line in brackets in place of something that is not text.
 func (c *content) line(kind, text string) {
 	c.begin(kind)
 	c.text.WriteString("[" + oneLine(text) + "]")
 }
 
-// other adds a block of a kind that is not known, as compact JSON.
+// other adds a block of an unknown kind, as compact JSON.
 func (c *content) other(kind string, v *canon.Value) {
 	if kind == "" {
 		kind = "unknown"
@@ -68,7 +67,7 @@ func (c *content) other(kind string, v *canon.Value) {
 	c.titled(kind, oneLine(kind), string(appendCompact(nil, v)))
 }
 
-// blocks names the kinds of blocks for an attribute, "" for text alone.
+// blocks returns the kinds of blocks for an attribute, or "" if there is only text.
 func (c *content) blocks() string {
 	if len(c.kinds) == 1 && c.kinds[0] == "text" {
 		return ""
@@ -76,7 +75,7 @@ func (c *content) blocks() string {
 	return strings.Join(c.kinds, ",")
 }
 
-// mediaLine describes data that is replaced: what it is, how large, and its digest.
+// mediaLine describes data that is left out: its kind, type, size and digest.
 func mediaLine(what, mediaType, base64Data string) string {
 	data, err := base64.StdEncoding.DecodeString(base64Data)
 	encoding := ""
@@ -90,7 +89,7 @@ func mediaLine(what, mediaType, base64Data string) string {
 	return what + " " + mediaType + ", " + strconv.Itoa(len(data)) + " bytes" + encoding + ", sha256:" + hex.EncodeToString(sum[:])
 }
 
-// oneLine keeps a title on its line.
+// oneLine replaces control characters by spaces, so that a title stays on one line.
 func oneLine(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < 0x20 || r == 0x7f {
@@ -100,10 +99,9 @@ func oneLine(s string) string {
 	}, s)
 }
 
-// appendCompact writes a value of another program without white space, the keys
-// of objects in the order of their bytes and numbers as they were written. It is
-// text for reading. It is not canonical JSON, which has no room for all numbers
-// and keys that programs write, and nothing takes it for that.
+// appendCompact writes a value of another program without white space, with the keys of objects in byte order and numbers as
+// they were written. It is text for people, and nothing reads it as canonical JSON, which cannot represent all numbers and keys
+// that programs write.
 func appendCompact(dst []byte, v *canon.Value) []byte {
 	switch v.Kind {
 	case canon.String:

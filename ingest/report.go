@@ -5,33 +5,32 @@ import (
 	"fmt"
 )
 
-// A Report says what became of everything that was read. Records is always
-// Turns plus the sum of Skipped.
+// A Report counts what was read. Records is always Turns plus the sum of Skipped.
 type Report struct {
 	Files   []FileReport
 	Records int // lines, messages, commits
 	Turns   int // drafts handed over
-	Edges   int // parents given with them
+	Edges   int // parents of the drafts
 
-	Skipped map[string]int // why records gave no turn → how many
-	Noted   map[string]int // what was lost or made up inside turns → how often
-	Secrets map[string]int // kinds of secrets that were found → how many; nil if there are none
+	Skipped map[string]int // reason why records became no turn → number of records
+	Noted   map[string]int // what was lost or inferred inside turns → number of times
+	Secrets map[string]int // kind of secret → number found; nil if there are none
 
-	Broken []BrokenDocument // files of which the rest could not be read
+	Broken []BrokenDocument // files that could not be read completely
 
-	// Unknown has an error, which wraps ErrFormat and names the path, for each path in which nothing is known and each file of which
-	// the format cannot be told. What else was given was read.
+	// Unknown has an error for each path without a known format, and for each file whose format is ambiguous; it wraps
+	// ErrFormat and names the path. All other inputs were read.
 	Unknown []error
 }
 
-// A BrokenDocument is a JSON document that was read up to a byte. What was whole before it was handed over, and the rest is one record, counted as
-// broken_document.
+// A BrokenDocument is a JSON document that could only be read up to a byte. The complete values before it were handed over, and
+// the rest counts as one record, under broken_document.
 type BrokenDocument struct {
 	Path string
-	Byte int64 // how many were read
-	Line int   // of the last of them, from 1
-	Ends bool  // the file ends there; else it goes on and is no JSON
-	Err  error // why it could not be unpacked; nil: it was
+	Byte int64 // number of bytes read
+	Line int   // line of the last byte read, from 1
+	Ends bool  // the file ends there; otherwise it continues with invalid JSON
+	Err  error // why the file could not be unpacked; nil if it could
 }
 
 func (b *BrokenDocument) String() string {
@@ -44,35 +43,34 @@ func (b *BrokenDocument) String() string {
 	return fmt.Sprintf("%s is no JSON from byte %d on, in line %d", b.Path, b.Byte, b.Line)
 }
 
-// A FileReport is the part of a Report that one file has in it.
+// A FileReport is the part of a Report about one file.
 type FileReport struct {
 	Path    string
-	Format  Format // empty: of no known format
+	Format  Format // empty: unknown
 	Records int
 	Turns   int
 }
 
-// A Skip says where records were left out, and why.
+// A Skip says where records were skipped, and why.
 type Skip struct {
 	Path    string
-	Line    int // from 1; 0: the file as a whole, or records that have no line
+	Line    int // from 1; 0: the whole file, or records without a line
 	Records int
 	Reason  string // a word of [Report].Skipped
 }
 
-// A tally counts what becomes of everything that is read.
+// A tally counts records, turns and notes for the report.
 type tally struct {
 	report    Report
-	skipped   func(Skip)   // nil: nobody is told
-	current   int          // the entry of report.Files that records are counted for
-	positions []positioner // of its reader; parallel to report.Files
+	skipped   func(Skip)   // nil: skips are not reported
+	current   int          // index in report.Files of the file whose records are counted
+	positions []positioner // the readers of the files; parallel to report.Files
 }
 
-// A positioner knows on which line a reader of a file is.
+// A positioner knows the current line of a file.
 type positioner interface{ at() int }
 
-// beginFile starts the entry of a file in the report. It returns the file that was
-// counted for before, for returnTo.
+// beginFile adds a file to the report and makes it the current one. It returns the index of the previous file, for returnTo.
 func (t *tally) beginFile(path string, format Format) (before int) {
 	before = t.current
 	t.report.Files = append(t.report.Files, FileReport{Path: path, Format: format})
@@ -81,19 +79,18 @@ func (t *tally) beginFile(path string, format Format) (before int) {
 	return before
 }
 
-// returnTo goes on counting for an earlier file.
+// returnTo makes an earlier file the current one again.
 func (t *tally) returnTo(index int) { t.current = index }
 
 func (t *tally) file() *FileReport { return &t.report.Files[t.current] }
 
-// record counts a record that was read. Each call is answered by one turn in a
-// batch or by one call of skip.
+// record counts a record that was read. Each call is followed by one turn in a batch or by one call of skip.
 func (t *tally) record() {
 	t.report.Records++
 	t.file().Records++
 }
 
-// skip counts the record that was read last as left out.
+// skip counts the record that was last read as skipped.
 func (t *tally) skip(reason string) {
 	line := 0
 	if p := t.positions[t.current]; p != nil {
@@ -102,7 +99,7 @@ func (t *tally) skip(reason string) {
 	t.skipAt(line, reason)
 }
 
-// skipAt is skip for a record that was read from an earlier line of the file.
+// skipAt is skip for a record on an earlier line of the file.
 func (t *tally) skipAt(line int, reason string) {
 	t.report.Skipped[reason]++
 	if t.skipped != nil {
@@ -110,7 +107,7 @@ func (t *tally) skipAt(line int, reason string) {
 	}
 }
 
-// skipMany counts records of a file as left out that have no line of their own to be named by.
+// skipMany counts n records of a file as skipped, without line numbers.
 func (t *tally) skipMany(reason string, n int) {
 	if n == 0 {
 		return
@@ -129,14 +126,14 @@ func (t *tally) noteAll(counts map[string]int) {
 	}
 }
 
-// noteMended counts what was replaced in a text that gives several turns.
+// noteMended counts the replacements in a text from which several turns are made.
 func (t *tally) noteMended(m mended) {
 	var noted counts
 	m.note(&noted)
 	t.noteAll(noted)
 }
 
-// brokenDocument counts the rest of a document that ends, or stops being JSON, where it should go on.
+// brokenDocument counts the rest of a document that ends, or stops being JSON, in the middle of a value.
 func (t *tally) brokenDocument(in *values, err error) {
 	t.skip("broken_document")
 	b := BrokenDocument{Path: t.file().Path, Byte: in.offset, Line: in.line, Ends: errors.Is(err, errCutDocument)}
@@ -146,24 +143,24 @@ func (t *tally) brokenDocument(in *values, err error) {
 	t.report.Broken = append(t.report.Broken, b)
 }
 
-// brokenPacked counts the rest of a packed file of a folder that cannot be unpacked.
+// brokenPacked counts the rest of a packed file in a folder that cannot be unpacked.
 func (t *tally) brokenPacked(err error) {
 	t.record()
 	t.skip("broken_packed")
 	t.report.Broken = append(t.report.Broken, BrokenDocument{Path: t.file().Path, Err: err})
 }
 
-// progressStep is how many bytes pass between two calls of show.
+// progressStep is the number of bytes between two calls of show.
 const progressStep = 1 << 20
 
-// A progress says how much of what there is to read was read.
+// A progress tracks how much of the input was read.
 type progress struct {
-	show              func(done, total int64) // nil: nobody looks
+	show              func(done, total int64) // nil: progress is not reported
 	done, total, told int64                   // bytes
-	sizeless          bool                    // total is not known
+	sizeless          bool                    // total is unknown
 }
 
-// expect adds to the bytes that there are to read. Where one size is not known, their sum is not.
+// expect adds to the total number of bytes. A negative size makes the total unknown.
 func (p *progress) expect(size int64) {
 	if size < 0 {
 		p.sizeless = true

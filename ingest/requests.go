@@ -2,7 +2,7 @@ package ingest
 
 import "strings"
 
-// politeOpenings precede what a person asks an agent to do, in the form of a question.
+// politeOpenings begin a request to an agent in the form of a question.
 var politeOpenings = []string{"can you ", "could you ", "would you ", "will you "}
 
 // politeFillers may be between such an opening and its verb, and leadingWords before the opening.
@@ -11,11 +11,11 @@ var (
 	leadingWords  = " alright also and but great hey hi next no now ok okay please so then well yes "
 )
 
-// answerVerbs ask for an answer: a question with one of them is no request.
+// answerVerbs ask for an answer: a question with one of them is not a request.
 var answerVerbs = " analyze answer be believe check clarify compare confirm describe double double-check elaborate estimate evaluate examine explain explore feel figure find guess hear identify imagine inspect investigate know list look outline read recall reckon remember remind research review say search see show spot summarize tell think trace understand validate verify walk watch "
 
-// requests reports whether a question asks for something to be done: with a verb of requestVerbs, or with any verb that does not ask for
-// an answer, if the question begins with its opening.
+// requests reports whether a question asks for an action: with a verb of requestVerbs, or, if the question begins with one of
+// politeOpenings, with any verb that does not ask for an answer.
 func requests(said string) bool {
 	folded := foldASCII(said)
 	for _, o := range requestOpenings {
@@ -40,7 +40,8 @@ func requests(said string) bool {
 	return false
 }
 
-// beginsSentence reports whether a sentence may begin after a text: it is empty, or ends with a mark or with a leading word.
+// beginsSentence reports whether a sentence may begin after a text: the text is empty, or ends with a punctuation mark or one
+// of leadingWords.
 func beginsSentence(before string) bool {
 	before = strings.TrimRight(before, " \t")
 	if before == "" || !isLowWord(before[len(before)-1:]) {
@@ -50,5 +51,5 @@ func beginsSentence(before string) bool {
 	return strings.Contains(leadingWords, " "+word+" ")
 }
 
-// isLowWord reports whether a text has nothing but lowercase letters and dashes.
+// isLowWord reports whether a text has only lowercase letters and dashes.
 func isLowWord(s string) bool { return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz-") == "" }

@@ -8,23 +8,21 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// Rules names the rules by which a phase and a salience are assigned. They never change: another table is another name.
+// Rules names the rules that assign a phase and a salience. A set of rules never changes: changed rules get another name.
 const Rules = "rules/4"
 
-// The attributes that say by what a phase or a salience was assigned.
+// The attributes that name the rules by which a phase or a salience was assigned.
 const (
 	AttrPhaseBy    = "phase_by"
 	AttrSalienceBy = "salience_by"
 )
 
-// Assign returns a draft the phase and the salience that it came without, by
-// [Rules], and says so in its attributes. The rules look at role, author, content and
-// attributes alone, at nothing around the turn, so the same turn gets the same
-// values wherever and whenever it is read. docs/phases.md has the tables.
+// Assign sets a draft's missing phase and salience by [Rules], and records that in the attributes. The rules depend only on
+// role, author, content and attributes, and on nothing around the turn, so the same turn always gets the same values.
+// docs/phases.md has the tables.
 //
-// A draft that says by what a value was assigned and lacks the value is an error,
-// and so is one whose attributes have no room for saying it. On error the
-// draft is as it was. The map of attributes is replaced, not written to.
+// A draft is an error if an attribute names the rules of a value that is missing, or if there is no room for such attributes.
+// On error the draft is unchanged. Assign replaces the map of attributes and does not write to it.
 func Assign(d *dag.Draft) error {
 	if d.Phase != 0 && d.HasSalience {
 		return nil
@@ -63,10 +61,11 @@ func Assign(d *dag.Draft) error {
 	return nil
 }
 
-// AsStored returns a draft that comes again the values that rules assigned to the stored turn, by whatever rules that was, in place of those that
-// [Rules] assigned to the draft. So a turn that comes again is the same turn, although the rules have changed. The mark
-// [dag.AttrBroughtBy] becomes that of the stored turn: who brings a turn again does not change what it is. A draft keeps values of its own. It
-// reports whether the draft has changed. The map of attributes is replaced, not written to.
+// AsStored handles a draft whose turn was admitted before. Values that [Rules] assigned to the draft are replaced by the values
+// that any version of the rules assigned to the stored turn, so the turn stays the same after the rules have changed. The
+// attribute [dag.AttrBroughtBy] becomes that of the stored turn, since it does not matter who brings a turn again. Values that
+// rules did not assign stay. AsStored reports whether the draft has changed. It replaces the map of attributes and does not
+// write to it.
 func AsStored(d, stored *dag.Draft) (changed bool) {
 	marked := d.Attrs[dag.AttrBroughtBy] != stored.Attrs[dag.AttrBroughtBy]
 	bare := *d // as it was before the rules

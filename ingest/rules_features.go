@@ -6,20 +6,20 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// A toolKind says what a tool is for, as its name tells.
+// A toolKind says what a tool is for, judging by its name.
 type toolKind uint8
 
 const (
 	toolNone      toolKind = iota // no tool
-	toolOther                     // one whose name tells nothing
+	toolOther                     // a tool with an unknown name
 	toolReads                     // looks at something
 	toolWrites                    // makes or changes something
-	toolRuns                      // runs a command; what for, the command tells
+	toolRuns                      // runs a command; the command shows its purpose
 	toolPlans                     // keeps a plan or asks for a decision
-	toolDelegates                 // gives work to a sub-agent
+	toolDelegates                 // delegates work to a sub-agent
 )
 
-// toolNames are whole names, in lower case.
+// toolNames are complete names, in lower case.
 var toolNames = map[toolKind]string{
 	toolReads: "codebase_search file_search glob grep grep_search ls lsp notebookread read read_file toolsearch view webfetch " +
 		"web_search websearch web_fetch browser listmcpresources readmcpresource",
@@ -29,7 +29,7 @@ var toolNames = map[toolKind]string{
 	toolDelegates: "agent delegate spawn_agent subagent task",
 }
 
-// toolVerbs begin names of the form VERB_OBJECT.
+// toolVerbs are the verbs of names of the form VERB_OBJECT.
 var toolVerbs = map[toolKind]string{
 	toolReads:  "calculate check describe fetch find get inspect list lookup query read search show view",
 	toolWrites: "add append book cancel create delete exchange insert modify move publish remove rename return save send set submit transfer update upload write",
@@ -37,7 +37,7 @@ var toolVerbs = map[toolKind]string{
 	toolPlans:  "ask plan think",
 }
 
-// toolWords is made of the two tables and never written to afterwards.
+// toolWords and toolVerb are built from the two tables and never changed.
 var toolWords, toolVerb = byWord(toolNames), byWord(toolVerbs)
 
 func byWord(table map[toolKind]string) map[string]toolKind {
@@ -50,8 +50,8 @@ func byWord(table map[toolKind]string) map[string]toolKind {
 	return m
 }
 
-// kindOfTool reads the attribute of a turn that names its tools; the first tells.
-// Of mcp__SERVER__NAME the name tells.
+// kindOfTool returns the kind of the first tool in the attribute that names a turn's tools. For mcp__SERVER__NAME, NAME
+// decides.
 func kindOfTool(attr string) toolKind {
 	if attr == "" {
 		return toolNone
@@ -71,25 +71,25 @@ func kindOfTool(attr string) toolKind {
 	return toolOther
 }
 
-// features are what the rules see of a turn at first: attributes, and how the content begins.
+// features are the first properties of a turn that the rules read: attributes, and the beginning of the content.
 type features struct {
-	length   int  // of the content, in bytes
-	blank    bool // nothing but white space
+	length   int  // length of the content, in bytes
+	blank    bool // only white space
 	compact  string
 	meta     bool
 	isError  bool
 	commit   bool
 	merge    bool
-	thinking bool   // nothing but thinking
+	thinking bool   // only thinking
 	front    string // the first 64 bytes after white space, folded
 	tool     toolKind
-	failure  bool // a line of the content reports one
+	failure  bool // a line of the content reports a failure
 	opening  bool // begins with "let me", "i'll" and the like
-	ack      bool // a short text of nothing but agreement or thanks
-	notice   bool // begins with a mark that a program put there
+	ack      bool // a short text that only agrees or thanks
+	notice   bool // begins with a mark of a program
 }
 
-// outsideOf looks at what tells who speaks in a turn: attributes, and how the content begins.
+// outsideOf reads the properties that show who speaks in a turn: attributes, and the beginning of the content.
 func outsideOf(d *dag.Draft) *features {
 	f := &features{
 		length:   len(d.Content),
@@ -114,7 +114,7 @@ func beginning(content string) string {
 	return foldASCII(content[:min(len(content), 64)])
 }
 
-// seenOf returns what the rules look at of a content: its beginning and its end.
+// seenOf returns the parts of a content that the rules read: its beginning and its end.
 func seenOf(d *dag.Draft) (head, tail string) {
 	if len(d.Content) <= rulesHead {
 		return d.Content, ""
@@ -122,26 +122,26 @@ func seenOf(d *dag.Draft) (head, tail string) {
 	return d.Content[:rulesHead], d.Content[max(rulesHead, len(d.Content)-rulesTail):]
 }
 
-// lookInside looks at the words of a content.
+// lookInside reads the words of a content.
 func (f *features) lookInside(d *dag.Draft) {
 	f.blank = strings.Trim(d.Content, " \t\r\n") == ""
 	f.opening = hasAnyPrefix(f.front, openings)
 	f.ack = d.Role == dag.RoleUser && isAck(d.Content)
 }
 
-// findFailure looks for a report of a failure. The rules need that of some results alone.
+// findFailure searches for a report of a failure, which the rules need only for some results.
 func (f *features) findFailure(d *dag.Draft) {
 	head, tail := seenOf(d)
 	f.failure = reportsFailure(head) || reportsFailure(tail)
 }
 
-// openings begin what an assistant says before it does something.
+// openings begin an assistant's text about its next action.
 var openings = []string{"let me ", "let's ", "i'll ", "i will ", "now let ", "now i ", "i need to ", "first, ", "next, ", "i'm going to "}
 
-// notices begin what programs wrote in a person's place.
+// notices begin texts that programs wrote in a person's place.
 var notices = []string{"<command-", "<local-command", "<bash-", "[request interrupted", "caveat: "}
 
-// questions begin a question, whether it ends with its mark or not.
+// questions begin a question, with or without a question mark.
 var questions = []string{"what ", "why ", "how ", "where ", "when ", "who ", "which ", "is there ", "are there ", "does ", "do we ", "can we "}
 
 func hasAnyPrefix(s string, prefixes []string) bool {
@@ -167,7 +167,8 @@ var failureBegins = func() (t [256]bool) {
 	return t
 }()
 
-// mayReportFailure reports whether a line begins with a byte that a report begins with, or with a word that ends with a colon. Most lines of a text do neither.
+// mayReportFailure reports whether a line begins with a byte of failureBegins, or with a word that ends with a colon. Most
+// lines do neither.
 func mayReportFailure(line string) bool {
 	if line == "" {
 		return false
@@ -179,10 +180,9 @@ func mayReportFailure(line string) bool {
 	return first != "" && first[len(first)-1] == ':'
 }
 
-// reportsFailure reports whether a line of a text does. A word somewhere in a
-// sentence or in a program's source does not make one: the line begins with it,
-// or it begins with a name that ends so, such as "TypeError:", or it returns
-// an exit code other than 0.
+// reportsFailure reports whether a line of a text reports a failure. A word inside a sentence or a program's source does not
+// count: the line must begin with one of failurePrefixes, or with a name such as "TypeError:", or with an exit code other than
+// 0.
 func reportsFailure(s string) bool {
 	for len(s) > 0 {
 		line, rest, _ := strings.Cut(s, "\n")
@@ -206,10 +206,10 @@ func reportsFailure(s string) bool {
 	return false
 }
 
-// ackWords make up a text that only agrees or thanks.
+// ackWords are the only words of a text that merely agrees or thanks.
 var ackWords = strings.Fields("ok okay yes yep yeah sure thanks thank you continue go on ahead please great good nice perfect cool fine done lgtm y k")
 
-// maxAck is the length of the longest text that is taken for one, in bytes.
+// maxAck is the longest such text, in bytes.
 const maxAck = 32
 
 func isAck(s string) bool {

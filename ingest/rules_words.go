@@ -2,15 +2,14 @@ package ingest
 
 import "strings"
 
-// How much of a content the rules look at: the beginning and, because what went
-// wrong is there, the end.
+// rulesHead and rulesTail are how many bytes of a content the rules read: the beginning, and the end, where failures are
+// reported.
 const (
 	rulesHead = 4096
 	rulesTail = 1024
 )
 
-// A wordCount holds what the words of a content add up to. Each word counts
-// once, however often it is there.
+// A wordCount has the sums over the words of a content. Each word counts once, however often it occurs.
 type wordCount struct {
 	consolidation int
 	planning      int
@@ -18,8 +17,8 @@ type wordCount struct {
 	repairs       bool
 }
 
-// A wordGroup is a list of words with one meaning. A word may be in
-// several. The groups are part of the rules: they never change.
+// A wordGroup is a list of words with one meaning. A word may be in several groups. The groups are part of the rules: they
+// never change.
 type wordGroup struct {
 	name  string
 	words string
@@ -41,16 +40,16 @@ var wordGroups = [...]wordGroup{
 		func(c *wordCount) { c.repairs = true }},
 }
 
-// A vocabulary word has a number, so that it counts once, and the groups it is in.
+// A word of the vocabulary has a number, so that it counts only once, and the groups that contain it.
 type word struct {
 	number int
 	groups []func(*wordCount)
 }
 
-// maxWord is the length of the longest word that is looked up.
+// maxWord is the longest word that is looked up, in bytes.
 const maxWord = 16
 
-// vocabulary is made of wordGroups and never written to afterwards.
+// vocabulary is built from wordGroups and never changed.
 var vocabulary = func() map[string]*word {
 	v := map[string]*word{}
 	for i := range wordGroups {
@@ -64,8 +63,8 @@ var vocabulary = func() map[string]*word {
 	return v
 }()
 
-// begins tells for each byte how long the words of a list are that begin with it, as a set of bits: most words of a
-// text are in no list, and few of them are looked up.
+// begins has, for each byte, the lengths of a list's words with that first byte, as a set of bits. Most words of a text are in
+// no list, so few are looked up.
 type begins [256]uint32
 
 func beginsOf[T any](list map[string]T) *begins {
@@ -76,12 +75,12 @@ func beginsOf[T any](list map[string]T) *begins {
 	return &b
 }
 
-// may reports whether a word, folded, may be in the list.
+// may reports whether a folded word with this first byte and length may be in the list.
 func (b *begins) may(first byte, length int) bool { return b[first]>>min(length, 31)&1 != 0 }
 
 var vocabularyBegins = beginsOf(vocabulary)
 
-// foldedWord tells of each byte what it is in a word, folded; 0: it is in none.
+// foldedWord maps each byte of a word to its folded form, and all other bytes to 0.
 var foldedWord = func() (t [256]byte) {
 	for c := range t {
 		if isWordByte(byte(c)) {
@@ -91,12 +90,11 @@ var foldedWord = func() (t [256]byte) {
 	return t
 }()
 
-// maxVocabulary bounds the vocabulary, for a set of words without a map.
+// maxVocabulary bounds the vocabulary, so that a set of words needs no map.
 const maxVocabulary = 192
 
-// countWords adds up the words of a text. Words are longest runs of ASCII
-// letters, digits, '_' and bytes above 0x7F, with A to Z folded; a run that
-// touches an end where the text was cut is no word.
+// countWords adds the words of a text. Words are the longest runs of ASCII letters, digits, '_' and bytes above 0x7F, with A to
+// Z folded; a run at an end where the text was cut does not count.
 func (c *wordCount) countWords(seen *[maxVocabulary]bool, s string, cutBefore, cutBehind bool) {
 	var folded [maxWord]byte
 	for i := 0; i < len(s); {
@@ -137,7 +135,7 @@ func fold(c byte) byte {
 	return c
 }
 
-// foldASCII folds A to Z and nothing else, so that no table of Unicode matters.
+// foldASCII folds only A to Z, so the result does not depend on tables of Unicode.
 func foldASCII(s string) string {
 	for i := 0; i < len(s); i++ {
 		if 'A' <= s[i] && s[i] <= 'Z' {

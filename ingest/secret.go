@@ -9,16 +9,16 @@ import (
 	"github.com/graphkernel/graphkernel/ingest/secrets"
 )
 
-// ErrSecret is wrapped by the error of Read that says that a line of the project's own has a secret, which the policy refuses.
+// ErrSecret is wrapped by Read's error about a secret in a line of the project's own format that the policy refuses.
 var ErrSecret = errors.New("a secret")
 
-// screened is what became of the secrets of a draft that may be admitted yet.
+// screened has the secrets of a draft that is not yet admitted, and the policy that was applied to them.
 type screened struct {
 	found []secrets.Found
 	done  secrets.Policy
 }
 
-// screen looks for secrets in a draft, before anything is computed from its text. It reports false if the reading cannot go on.
+// screen searches a draft for secrets, before anything is computed from its text. It returns false if the reading must end.
 func (r *reading) screen(d *dag.Draft) (s screened, ok bool) {
 	if s.done = r.opts.Secrets.Policy(); s.done == secrets.Redact && d.Salt != nil {
 		s.done = secrets.Report
@@ -39,7 +39,7 @@ func (r *reading) screen(d *dag.Draft) (s screened, ok bool) {
 	return s, true
 }
 
-// refused reports whether a draft is left out.
+// refused reports whether the policy refuses the draft.
 func (s *screened) refused() bool { return len(s.found) > 0 && s.done == secrets.Refuse }
 
 // tell counts the secrets of a draft that was admitted or refused.
@@ -61,7 +61,7 @@ func (r *reading) tell(s *screened, d *dag.Draft, place string) {
 	}
 }
 
-// screenLines is screen for the project's own lines. They name their parents themselves, so one that is refused ends the import.
+// screenLines is screen for the project's own lines. They name their parents, so a refused line ends the import.
 func (r *reading) screenLines(b *Batch) error {
 	for i := range b.Drafts {
 		d := &b.Drafts[i]

@@ -7,11 +7,12 @@ import (
 	"github.com/graphkernel/graphkernel/internal/canon"
 )
 
-// blockResult names a tool's result among the blocks of a content.
+// blockResult is the type of a tool's result among the blocks of a content.
 const blockResult = "tool_result"
 
-// isResult reports whether a block of a content is a tool's result by its type, as the APIs of models name it: tool_result; web_search_tool_result, mcp_tool_result and
-// others that end so, for tools that a server runs; tool-result of the AI SDK; tool_call_response of OpenTelemetry; function_call_output of OpenAI. Bedrock and Gemini have blocks with one member in place of a type.
+// isResult reports whether a block is a tool's result, by its type in the APIs of models: tool_result; web_search_tool_result,
+// mcp_tool_result and other types with this ending, for tools that a server runs; tool-result of the AI SDK; tool_call_response
+// of OpenTelemetry; function_call_output of OpenAI. Bedrock and Gemini have blocks with one member in place of a type.
 func isResult(b *canon.Value) bool {
 	if b.Get("toolResult") != nil || b.Get("functionResponse") != nil {
 		return true
@@ -33,8 +34,8 @@ func answeredID(b *canon.Value) string {
 	return ""
 }
 
-// speaks returns the speaker of a turn and its words. Role, author and attributes decide the speaker; the
-// text decides only where the words of a rejection begin, and whether a user's turn is a command.
+// speaks returns the speaker of a turn and its words. Role, author and attributes decide the speaker; the text only decides
+// where the words of a rejection begin, and whether a user's turn is a command.
 func (t *traits) speaks(d *dag.Draft) (speaker, string) {
 	kind := authorKind(d)
 	switch {
@@ -86,7 +87,7 @@ func (t *traits) speaks(d *dag.Draft) (speaker, string) {
 	return byPerson, d.Content
 }
 
-// asksPersonByName reports whether the first tool of an attribute asks the person in Claude Code.
+// asksPersonByName reports whether the first tool of an attribute is a tool of Claude Code that asks the person.
 func asksPersonByName(attr string) bool {
 	name, _, _ := strings.Cut(foldASCII(attr), ",")
 	return name == "askuserquestion" || name == "exitplanmode"

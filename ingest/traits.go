@@ -6,60 +6,60 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// A speaker says whose words a turn holds.
+// A speaker says whose words a turn contains.
 type speaker uint8
 
 const (
 	bySystem  speaker = iota + 1
-	byPerson          // a prompt, words in a rejected tool's result
-	byYes             // a plan that a person approved, an answer to a question
-	byNo              // a call that a person rejected without a word
-	byCommand         // a notice: a command, or what Claude Code said of one
+	byPerson          // a prompt, or a person's words in a rejected call's result
+	byYes             // a plan that a person approved, or a person's answer to a question
+	byNo              // a call that a person rejected without words
+	byCommand         // a notice: a command, or Claude Code's message about one
 	byCommit
-	bySummary // of what was compacted
+	bySummary // a summary of compacted turns
 	byBoundary
 	byAgent  // an assistant's text
 	byMind   // an assistant's thinking
-	byCall   // an assistant's call of a tool
-	byCaller // an agent's prompt for another
-	byResult // what a tool gave back
+	byCall   // an assistant's tool call
+	byCaller // an agent's prompt for another agent
+	byResult // a tool's result
 )
 
-// traits are what the rules see of a turn.
+// traits are the properties of a turn that the rules read.
 type traits struct {
 	*features
 	by       speaker
-	said     string // the words, without what is around them
-	begins   string // the first 64 bytes of them, folded
+	said     string // the words, without the text around them
+	begins   string // their first 64 bytes, folded
 	asks     bool   // they end with a question mark, or begin like a question
-	acts     bool   // a person asks for something to be done
+	acts     bool   // a person asks for an action
 	finished bool   // they begin with a word of success
-	laysOut  bool   // they list steps that are to be taken
-	regard   regard // what a thought says of the person
-	intent   intent // what the last "let me" and the like says will be done
-	next     bool   // that is at the end of the words
-	purpose  intent // what a call of a tool that runs or writes is for
-	failed   bool   // a result says that something failed that was meant to work
+	laysOut  bool   // they list future steps
+	regard   regard // what a thought says about the person
+	intent   intent // the action that the last "let me" or similar announces
+	next     bool   // that announcement is at the end of the words
+	purpose  intent // the purpose of a call of a tool that runs or writes
+	failed   bool   // a result says that something failed unexpectedly
 	delivers bool   // a command's result says that something was committed, merged, posted or pushed
-	explores bool   // a sub-agent of the kind that only looks
-	ticks    bool   // a plan's step is ticked off
-	trouble  int    // words that tell of something wrong
+	explores bool   // a sub-agent of the kind that only explores
+	ticks    bool   // a step of a plan is marked as done
+	trouble  int    // the weight of words about something wrong
 	counts   wordCount
 }
 
-// traitsOf looks at a turn.
+// traitsOf returns the traits of a turn.
 func traitsOf(d *dag.Draft) *traits {
 	t := &traits{features: outsideOf(d)}
 	t.lookInside(d)
 	t.by, t.said = t.speaks(d)
 	window := rulesHead
-	if t.by == byPerson { // what is pasted follows
+	if t.by == byPerson { // pasted text comes later
 		window = promptHead
 	}
 	t.said = strings.Trim(head(t.said, window), " \t\r\n")
 	t.begins = foldASCII(head(t.said, 64))
 	t.asks = endsAsking(d.Content) || len(t.said) < shortQuestion && hasAnyPrefix(t.begins, questions)
-	if t.by == byPerson || t.by == byMind || t.by == byAgent { // of no other do the rules look at words
+	if t.by == byPerson || t.by == byMind || t.by == byAgent { // the rules count no other words
 		var seen [maxVocabulary]bool
 		t.counts.countWords(&seen, t.said, false, false)
 	}
@@ -87,7 +87,7 @@ func traitsOf(d *dag.Draft) *traits {
 	return t
 }
 
-// countCommit counts the words of a commit's message, its beginning and its end.
+// countCommit counts the words at the beginning and the end of a commit's message.
 func (t *traits) countCommit(d *dag.Draft) {
 	head, tail := seenOf(d)
 	var seen [maxVocabulary]bool
@@ -128,26 +128,23 @@ func (t *traits) lookAtResult(d *dag.Draft) {
 
 func head(s string, most int) string { return s[:min(len(s), most)] }
 
-// rejected begins what Claude Code writes in the place of a result if a person
-// rejects the call, interrupted what it writes if a person stops it, and
-// rejectedSaying precedes what the person said.
+// rejected begins Claude Code's text in place of a result if a person rejects the call, and interrupted its text if a person
+// stops the agent. rejectedSaying precedes the person's words.
 const (
 	rejected       = "The user doesn't want to proceed with this tool use."
 	interrupted    = "[Request interrupted by user"
 	rejectedSaying = "the user said:\n"
 )
 
-// subagentKind is the member of a call's input that names the kind of a sub-agent,
-// commandMember the one that holds a command, and pathMember the one that names
-// a file, as a call's content has them.
+// The members of a call's input as they appear in its content: subagentKind has the kind of a sub-agent, commandMember a
+// command, and pathMember the path of a file.
 const (
 	subagentKind  = `"subagent_type"`
 	commandMember = `"command"`
 	pathMember    = `"file_path"`
 )
 
-// phase is the first rule that applies. The numbers are those of
-// docs/phases.md.
+// phase returns the phase by the first rule that applies. The numbers are those of docs/phases.md.
 func (t *traits) phase() dag.Phase {
 	switch t.by {
 	case bySummary, byBoundary: // 1
@@ -195,7 +192,7 @@ func (t *traits) phase() dag.Phase {
 	return t.textPhase()
 }
 
-// promptPhase is for what a person says.
+// promptPhase returns the phase of a person's words.
 func (t *traits) promptPhase() dag.Phase {
 	question := t.asks && !t.acts
 	inForm := hasAnyPrefix(t.begins, interrogatives)
@@ -210,7 +207,7 @@ func (t *traits) promptPhase() dag.Phase {
 	return dag.Planning // 13
 }
 
-// resultPhase is for what tools give back.
+// resultPhase returns the phase of a tool's result.
 func (t *traits) resultPhase() dag.Phase {
 	switch {
 	case t.failed: // 17
@@ -225,7 +222,7 @@ func (t *traits) resultPhase() dag.Phase {
 	return dag.Exploration // 21
 }
 
-// callPhase is for what an assistant calls.
+// callPhase returns the phase of an assistant's tool call.
 func (t *traits) callPhase() dag.Phase {
 	switch {
 	case t.explores: // 22
@@ -236,7 +233,7 @@ func (t *traits) callPhase() dag.Phase {
 	return t.purpose.phaseOr(dag.Exploration) // 24
 }
 
-// thoughtPhase is for thinking.
+// thoughtPhase returns the phase of thinking.
 func (t *traits) thoughtPhase() dag.Phase {
 	switch {
 	case t.regard == regardLook: // 25
@@ -253,7 +250,7 @@ func (t *traits) thoughtPhase() dag.Phase {
 	return t.intent.phaseOr(dag.Exploration) // 30
 }
 
-// textPhase is for what an assistant says.
+// textPhase returns the phase of an assistant's text.
 func (t *traits) textPhase() dag.Phase {
 	short := t.length < shortText
 	switch {
@@ -281,26 +278,26 @@ func (t *traits) textPhase() dag.Phase {
 
 // Lengths, in bytes.
 const (
-	narration   = 240 // below it, a text that begins with an opening only says what comes next
-	shortText   = 300 // below it, a text that says what comes next says little else
-	remark      = 100 // below it, a text says little
+	narration   = 240 // a shorter text that begins with an opening only says what comes next
+	shortText   = 300 // a shorter text that says what comes next says little else
+	remark      = 100 // a shorter text says little
 	longThought = 350
 	longText    = 400
 	longPrompt  = 2000
-	promptHead  = 1024 // of a prompt, what is looked at
+	promptHead  = 1024 // how much of a prompt is read
 
-	shortQuestion = 120 // below it, a text that begins like a question is one
+	shortQuestion = 120 // a shorter text that begins like a question is a question
 )
 
-// baseSalience has the sum that each speaker begins with, in millionths. What a
-// person says is above .6, and nothing else but a summary is.
+// baseSalience has the first summand of the salience for each speaker, in millionths. Only the words of persons and summaries
+// are above .6.
 var baseSalience = map[speaker]int{
 	byPerson: 700_000, byYes: 650_000, bySummary: 650_000,
 	byCommit: 500_000, byCaller: 500_000, byNo: 450_000, byAgent: 450_000, byMind: 350_000, byCall: 300_000, byResult: 250_000, bySystem: 300_000,
 	byCommand: 200_000, byBoundary: 100_000,
 }
 
-// salience adds up integers, in millionths, and clamps the sum to 0 … 1.
+// salience adds integers, in millionths, and clamps the sum to 0 … 1.
 func (t *traits) salience() dag.PPM {
 	sum := baseSalience[t.by]
 	add := func(is bool, bonus int) {

@@ -2,9 +2,9 @@ package ingest
 
 import "strings"
 
-// What the rules read in the calls and results of tools.
+// The rules for the calls and results of tools.
 
-// commandVerbs are words among the first three of a command.
+// commandVerbs are verbs among the first three words of a command.
 var commandVerbs = map[intent]string{
 	toTest:    "bench benchmark build compile dlv fmt gdb gofmt golangci-lint gotestsum jest lint mypy pytest ruff test tests tox tsc vet vitest",
 	toDeliver: "add checkout cherry-pick comment commit cp create deploy edit merge mkdir mv publish push rebase release restore revert rm stash switch tag tee touch",
@@ -12,12 +12,11 @@ var commandVerbs = map[intent]string{
 
 var commandWord = byIntent(commandVerbs)
 
-// lookers are commands whose other words are no verbs.
+// lookers are commands that only look; their other words are not verbs.
 var lookers = " awk cat diff echo find grep head jq ls rg sed tail wc "
 
-// commandIntent reads what a call's command is for: the first part of it that
-// tests decides, else the first that delivers. Parts end at a pipe, a semicolon,
-// an ampersand or a line; what is quoted, and a here-document, are no parts.
+// commandIntent returns the purpose of a call's command: that of its first part that tests, else of its first part that
+// delivers. Parts end at a pipe, a semicolon, an ampersand or a newline; quoted text and here-documents do not count.
 func commandIntent(call string) (found intent) {
 	_, command, ok := strings.Cut(call, commandMember+`:"`)
 	if !ok {
@@ -47,15 +46,14 @@ func commandIntent(call string) (found intent) {
 	return found
 }
 
-// writesPlan reports whether a call writes a file that is named a plan.
+// writesPlan reports whether a call writes a file whose path is that of a plan.
 func writesPlan(call string) bool {
 	_, path, ok := strings.Cut(call, pathMember+`:"`)
 	path, _, _ = strings.Cut(foldASCII(head(path, 512)), `"`)
 	return ok && (strings.Contains(path, "/plans/") || strings.HasSuffix(path, "plan.md"))
 }
 
-// endsFailing reports whether a result has a line FAIL, or says in its last line
-// that something failed.
+// endsFailing reports whether a result has a line FAIL, or its last line reports a failure.
 func endsFailing(result string) bool {
 	lines := strings.Split(strings.TrimRight(result[max(0, len(result)-rulesTail):], " \t\r\n"), "\n")
 	for _, line := range lines {
@@ -76,8 +74,8 @@ func endsFailing(result string) bool {
 	return false
 }
 
-// reportsDelivery reports whether a result is what git or gh writes when something was
-// pushed, committed or merged, or the address of something that was posted.
+// reportsDelivery reports whether a result is the output of git or gh after a push, a commit or a merge, or the address of
+// something that was posted.
 func reportsDelivery(result string) bool {
 	result = strings.TrimRight(result, " \t\r\n")
 	if strings.HasPrefix(result, "To ") || strings.Contains(result, "\nMerge made by") || strings.HasPrefix(result, "https://") && !strings.ContainsAny(result, " \n") {

@@ -7,9 +7,9 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// The lists of the rules. They never change.
+// The word lists of the rules. They never change.
 
-// An intent is what an agent says that it does next, or what a command is for.
+// An intent is what an agent announces as its next action, or the purpose of a command.
 type intent uint8
 
 const (
@@ -21,7 +21,7 @@ const (
 	toSum
 )
 
-// phaseOr is the phase of an intent, or another if there is none.
+// phaseOr returns the phase of an intent, or none if there is no intent.
 func (i intent) phaseOr(none dag.Phase) dag.Phase {
 	switch i {
 	case toExplore:
@@ -38,7 +38,7 @@ func (i intent) phaseOr(none dag.Phase) dag.Phase {
 	return none
 }
 
-// intentVerbs are what follows "let me" and the like.
+// intentVerbs are the verbs after "let me" and similar openings.
 var intentVerbs = map[intent]string{
 	toExplore: "analyze browse check compare confirm dig double-check ensure examine explore fetch figure find follow get grep identify inspect investigate list look pull re-read read reading reread research review search see show trace understand verify view",
 	toTest:    "build compile debug format lint reproduce rerun run test validate",
@@ -48,8 +48,7 @@ var intentVerbs = map[intent]string{
 	toSum:     "recap summarize",
 }
 
-// intentOpenings precede a verb of intentVerbs. Those of the second list count
-// where there is none of the first.
+// intentOpenings precede a verb of intentVerbs. Those of the second list count only if there is none of the first.
 var intentOpenings = [2][]string{{"let me ", "let's ", "i'll ", "i will ", "i'm going to "}, {"i need to ", "i should ", "now "}}
 
 // intentFillers may be between an opening and its verb.
@@ -67,27 +66,26 @@ func byIntent(table map[intent]string) map[string]intent {
 	return m
 }
 
-// plannable are verbs that are planning if a plan is what is made.
+// plannable are verbs that mean planning if their object is a plan.
 var plannable = " create make update write "
 
-// checkable are verbs that are a test if a part of testable follows.
+// checkable are verbs that mean testing if a part of testable follows.
 var (
 	checkable = " confirm ensure verify "
 	testable  = strings.Fields("build compil lint pass test work")
 )
 
-// nearEnd is how far from the end of the words an intent says what comes next, in bytes.
+// nearEnd is the distance from the end of the words up to which an intent announces the next action, in bytes.
 const nearEnd = 240
 
-// intentOf finds the last opening that a verb follows, and whether that is
-// at the end.
+// intentOf returns the intent of the last opening that a verb follows; next reports whether it is near the end.
 func intentOf(said string) (found intent, next bool) {
 	folded := foldASCII(said)
 	for _, openings := range intentOpenings {
 		for end := len(folded); end > 0; {
 			start, after := -1, 0
 			for _, o := range openings {
-				if !strings.Contains(folded[start+1:end], o) { // quick, and most often so
+				if !strings.Contains(folded[start+1:end], o) { // a quick check that usually suffices
 					continue
 				}
 				if i := strings.LastIndex(folded[:end], o); i > start {
@@ -106,7 +104,7 @@ func intentOf(said string) (found intent, next bool) {
 	return 0, false
 }
 
-// verbIntent reads the first verb of what follows an opening.
+// verbIntent returns the intent of the first verb after an opening.
 func verbIntent(after string) intent {
 	verb := firstVerb(after, intentFillers, func(w string) bool { return intentWord[w] != 0 })
 	switch {
@@ -118,7 +116,7 @@ func verbIntent(after string) intent {
 	return intentWord[verb]
 }
 
-// firstVerb finds the first word that is a verb, if there are only fillers before it.
+// firstVerb returns the first word that is a verb, or "" if words other than fillers precede it.
 func firstVerb(s, fillers string, isVerb func(string) bool) string {
 	for _, w := range splitSpace(s) {
 		w = strings.Trim(w, ".,:;!?-`\"'()")
@@ -132,7 +130,7 @@ func firstVerb(s, fillers string, isVerb func(string) bool) string {
 	return ""
 }
 
-// splitSpace is strings.Fields without the tables of Unicode.
+// splitSpace is like strings.Fields, without the tables of Unicode.
 func splitSpace(s string) []string {
 	return strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(" \t\r\n", r) })
 }
@@ -146,7 +144,7 @@ func hasAnyPart(s string, parts []string) bool {
 	return false
 }
 
-// withoutQuoted leaves out what is between pairs of a quote.
+// withoutQuoted removes the text between pairs of a quote.
 func withoutQuoted(s, quote string) string {
 	if !strings.Contains(s, quote) {
 		return s
@@ -161,35 +159,35 @@ func withoutQuoted(s, quote string) string {
 	return kept.String()
 }
 
-// withoutCode leaves out blocks of code and what is in backquotes.
+// withoutCode removes code blocks and text in backquotes.
 func withoutCode(said string) string { return withoutQuoted(withoutQuoted(said, "```"), "`") }
 
-// farewells begin what is at the end of a session.
+// farewells begin the notices at the end of a session.
 var farewells = []string{"<command-name>/exit", "<command-name>/quit", "<local-command-stdout>bye!", "<local-command-stdout>goodbye!",
 	"<local-command-stdout>see ya!", "<local-command-stdout>catch you later!"}
 
-// reminder begins what Claude Code puts in for the agent.
+// reminder begins texts that Claude Code inserts for the agent.
 const reminder = "<system-reminder>"
 
-// A regard is what a thought says of the person at its beginning.
+// A regard is what a thought says about the person at its beginning.
 type regard uint8
 
 const (
 	regardWish   regard = iota + 1 // what the person wants
-	regardLook                     // that the person wants something looked at
+	regardLook                     // that the person wants something to be explored
 	regardReport                   // what the person says
 )
 
-// userWishes and userReports follow "the user" in a thought about what was asked.
+// userWishes and userReports follow "the user" in a thought about a prompt.
 var (
 	userWishes  = strings.Fields("wants asks asking asked wanted approved rejected agreed agrees chose confirmed prefers needs would")
 	userReports = strings.Fields("says said has reports reported saying reporting showing pointing noting seeing getting having facing right")
 )
 
-// regardHead is how far from the beginning of a thought a regard is, in bytes.
+// regardHead is how many bytes of a thought are searched for a regard.
 const regardHead = 256
 
-// regardOf finds what a thought says of the person.
+// regardOf returns the regard of a thought.
 func regardOf(said string) regard {
 	_, after, ok := strings.Cut(foldASCII(head(said, regardHead)), "the user ")
 	words := splitSpace(after)
@@ -212,18 +210,17 @@ func regardOf(said string) regard {
 	return 0
 }
 
-// finished begin what is said when something is done, and successes are parts
-// of such a beginning.
+// finished begin a report that something is done, and successes are parts of such a beginning.
 var (
 	finished = []string{"done", "committed", "pushed", "merged", "perfect", "great, ", "here's a summary", "here's what", "excellent", "that's done", "rolled back", "implementation complete", "<analysis>"}
 
 	successes = []string{" pass.", " pass,", " pass:", " passes.", " passing", " pass -", " pass —", "all green", "all clean", " looks good", " look good", "works correctly", " is correct", " is complete", "was successful", "all gone", "both pass", " are done", " are fixed", "all good", "all done", "all pushed"}
 )
 
-// stepWords are in a line that ends with a colon, before a list of steps that are to be taken.
+// stepWords occur in a line that ends with a colon, before a list of future steps.
 var stepWords = []string{"let me:", "need to", "should", "plan", "steps", "i'll", "i will"}
 
-// laysOutSteps reports whether a list follows such a line.
+// laysOutSteps reports whether a list follows a line with one of stepWords.
 func laysOutSteps(said string) bool {
 	colon := false
 	for line := range strings.Lines(foldASCII(said)) {
@@ -239,15 +236,15 @@ func laysOutSteps(said string) bool {
 	return false
 }
 
-// addresses are parts of the end of a question that is for the person to decide.
+// addresses are parts of the end of a question that the person has to decide.
 var addresses = []string{" you", "want ", "should i ", "should we ", "shall ", "which "}
 
-// asksPerson reports whether what an agent asks is for the person to decide.
+// asksPerson reports whether an agent's question is for the person to decide.
 func asksPerson(said string) bool {
 	return hasAnyPart(foldASCII(said[max(0, len(said)-160):]), addresses)
 }
 
-// requestVerbs follow "can you" and the like in a question that asks for something to be done.
+// requestVerbs follow "can you" and similar openings in a question that asks for an action.
 var requestVerbs = " add address apply change clean combine comment commit continue convert create delete do drop edit extract fix have implement include keep link make merge modify move open propose push put " +
 	"rebase refactor reference remove rename replace reply revert rewrite run set simplify skip split squash start stop suggest switch tackle update use work write "
 
@@ -256,22 +253,20 @@ var requestOpenings = []string{"can we ", "can you ", "could we ", "could you ",
 
 func isRequestVerb(w string) bool { return strings.Contains(requestVerbs, " "+w+" ") }
 
-// commandFillers may precede the verb of a command, and those of an intent.
+// commandFillers may precede the verb of a command, in addition to those of an intent.
 var commandFillers = " alright great let let's nah okay ok please so us yeah yes" + intentFillers
 
-// commands reports whether what a person says begins with a request, other
-// than to mend something.
+// commands reports whether a person's words begin with a request, except a request to fix something.
 func commands(said string) bool {
 	verb := firstVerb(foldASCII(head(said, 64)), commandFillers, isRequestVerb)
 	return verb != "" && verb != "fix"
 }
 
-// interrogatives begin a question in the form of one; others are statements with
-// a question mark.
+// interrogatives begin a grammatical question; other questions are statements with a question mark.
 var interrogatives = []string{"is ", "are ", "do ", "does ", "did ", "was ", "were ", "have ", "has ", "can ", "could ", "should ", "would ", "will ",
 	"what ", "why ", "how ", "where ", "when ", "who ", "which "}
 
-// endsAsking reports whether no letter or digit follows the last question mark.
+// endsAsking reports whether no letter or digit follows the last question mark, which must be near the end.
 func endsAsking(s string) bool {
 	i := strings.LastIndexByte(s, '?')
 	if i < 0 || len(s)-i > 64 {
@@ -285,8 +280,7 @@ func endsAsking(s string) bool {
 	return true
 }
 
-// pastesLog reports whether a text has two times of day, as the lines of a log
-// do, or a line that is an object of JSON.
+// pastesLog reports whether a text has two times of day, as in the lines of a log, or a line that is a JSON object.
 func pastesLog(said string) bool {
 	if strings.Contains(said, "\n{"+`"`) {
 		return true
@@ -303,11 +297,11 @@ func pastesLog(said string) bool {
 
 func isDigits(s string) bool { return strings.Trim(s, "0123456789") == "" }
 
-// troubles are words that tell of something wrong. The words of a row count once.
+// troubles are words about something wrong. The words of a row count once.
 var troubles = []struct {
 	words  string
 	weight int
-	person bool // they count only in what a person says, or is reported to say
+	person bool // they count only in a person's words, or in a report of them
 }{
 	{"bug bugs buggy", 2, false},
 	{"crash crashed crashes crashing panic panics", 2, false},
@@ -332,7 +326,7 @@ var troubles = []struct {
 	{"leak leaks leaking", 1, true},
 }
 
-// troublePhrases tell of something wrong, too. They weigh 2, however many there are.
+// troublePhrases are also about something wrong. Together they weigh 2, however many there are.
 var troublePhrases = []string{"the issue is", "the problem is", "the real issue", "the real problem", "i see the issue", "i see the problem", "can see the issue", "can see the problem",
 	"was supposed to", "were supposed to", "try again", "not work", "doesn't work", "doesnt work"}
 
@@ -348,9 +342,9 @@ var troubleWord = func() map[string]int {
 
 var troubleBegins = beginsOf(troubleWord)
 
-// troubleIn adds up the weights of the rows that have a word in a text.
+// troubleIn adds the weights of the rows that have a word in a text.
 func troubleIn(said string, person bool) (sum int) {
-	folded := strings.ReplaceAll(foldASCII(said), "\u00a0", " ") // terminals are pasted with spaces that do not break
+	folded := strings.ReplaceAll(foldASCII(said), "\u00a0", " ") // text pasted from terminals has non-breaking spaces
 	if hasAnyPart(folded, troublePhrases) {
 		sum = 2
 	}

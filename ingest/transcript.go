@@ -12,28 +12,31 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// AttrFolder is the attribute that has the folder in which an agent worked when a turn was said, as its transcript spells it.
+// AttrFolder is the attribute with the folder in which an agent worked at a turn, as its transcript spells it.
 const AttrFolder = "cwd"
 
-// AttrFolderDigest is the attribute that has the SHA-256 of that folder's path in hexadecimal digits, where a transcript has no more of it.
+// AttrFolderDigest is the attribute with the SHA-256 of that folder's path in hexadecimal digits, for transcripts that have
+// only the digest.
 const AttrFolderDigest = "project_hash"
 
-// AttrTitle is the attribute that has the title of a conversation: of its first turn, or of one that is nothing but a title; see [Titles].
+// AttrTitle is the attribute with the title of a conversation, on its first turn, or on a turn that is only a title; see
+// [Titles].
 const AttrTitle = "title"
 
-// AttrSavedAs is the attribute that has the name of the file in which Claude Code saved a result of a tool, of the turn that was made of the file.
+// AttrSavedAs is the attribute with the name of the file in which Claude Code saved a tool's result, on the turn made from that
+// file.
 const AttrSavedAs = "saved_as"
 
-// isKernelContext reports whether a text is nothing but a context that a hook of the kernel told an agent, between its marks. Only
-// what an agent itself writes may be taken for one: what others say could bear the marks to be left out.
+// isKernelContext reports whether a text is exactly a context from a hook of the kernel, between its marks. Call it only for
+// text that the agent's program wrote itself: anybody else could add the marks to have a text left out.
 func isKernelContext(text string) bool {
 	text = strings.TrimSpace(text)
 	id, _, ok := strings.Cut(strings.TrimPrefix(text, "<graphkernel-context "), " ")
 	return ok && strings.HasPrefix(text, "<graphkernel-context ") && strings.HasSuffix(text, "\n</graphkernel-context "+id+">")
 }
 
-// HeldIn returns a function that reports whether the attributes of a turn, which value looks up, say that the agent worked in one of some folders. Gemini CLI writes a digest
-// of the folder's path.
+// HeldIn returns a function that reports whether, according to a turn's attributes, the agent worked in one of the folders.
+// value looks up an attribute. Gemini CLI records only a digest of the folder's path.
 func HeldIn(folders ...string) func(value func(key string) (string, bool)) bool {
 	spelled, digests := map[string]bool{}, map[string]bool{}
 	for _, f := range folders {
@@ -49,8 +52,7 @@ func HeldIn(folders ...string) func(value func(key string) (string, bool)) bool 
 	}
 }
 
-// Words of the two counts that several formats share. docs/importers.md
-// explains every word.
+// Words of the two counts that several formats share. docs/importers.md explains all words.
 const (
 	skipBrokenLine       = "broken_line"
 	skipLongLine         = "line_too_long"
@@ -113,13 +115,12 @@ const (
 	attrForkedFrom       = "forked_from"
 	attrParentSession    = "parent_session"
 	authorHuman          = "human:user"
-	authorUnknown        = "agent:unknown" // of a user's message, where the record that says who asks in the session was lost, or says it in a way that is not known
+	authorUnknown        = "agent:unknown" // of a user's message, if the record that says who asks in the session was lost, or is of an unknown form
 	timeByPosition       = "position"
 	timeByEarlierContext = "earlier"
 )
 
-// A bodySum stands for role, author and content of a turn, which must be the
-// same for a repetition of it.
+// A bodySum is a digest of role, author and content of a turn; a repetition of the turn must have the same.
 type bodySum [16]byte
 
 func sumBody(d *dag.Draft) (s bodySum) {
@@ -134,13 +135,13 @@ func sumBody(d *dag.Draft) (s bodySum) {
 	return s
 }
 
-// admit puts the draft of a record into a batch, or counts the record as
-// skipped. It reports whether the turn is there: in this batch, or in one that
-// was handed over before.
+// admit adds the draft of a record to a batch, or counts the record as skipped. It reports whether the turn is in this batch or
+// in an earlier one.
 //
-// session is the name of the conversation or session in the program that wrote it, "" if it has none.
+// session is the name of the conversation or session in the program that wrote it, or "" if it has none.
 //
-// What is replaced in the draft is not seen by the caller, so that nothing it derives from texts depends on the policy for secrets.
+// admit replaces secrets in a copy of the draft, so nothing that the caller derives from texts depends on the policy for
+// secrets.
 func (r *reading) admit(b *Batch, draft *dag.Draft, session, place string, noted counts) bool {
 	if reason := r.leftOut(session, draft); reason != "" {
 		r.skip(reason)
@@ -183,8 +184,8 @@ func (r *reading) admit(b *Batch, draft *dag.Draft, session, place string, noted
 	return true
 }
 
-// leftOut returns the reason for which the conversation of a draft is left out, "" if it is not. Sub-agents share the decision
-// about their session. A session of which no folder was named yet is asked about again when one is.
+// leftOut returns the reason why the conversation of a draft is left out, or "". Sub-agents share the decision about their
+// session. A session without a known folder is decided again when a turn names one.
 func (r *reading) leftOut(session string, d *dag.Draft) string {
 	if r.opts.LeaveOut == nil {
 		return ""
@@ -199,13 +200,13 @@ func (r *reading) leftOut(session string, d *dag.Draft) string {
 	return reason
 }
 
-// A leaving is what was decided about a session.
+// A leaving is the decision about a session.
 type leaving struct {
 	reason string
-	folder bool // the turn by which it was decided names one
+	folder bool // the deciding turn names a folder
 }
 
-// addParent adds an edge unless the two turns are joined already.
+// addParent adds an edge unless the two turns are already joined.
 func addParent(d *dag.Draft, id dag.TurnID, kind dag.EdgeKind, noted *counts) {
 	switch {
 	case id == d.ID || hasParent(d.Parents, id):
@@ -216,14 +217,14 @@ func addParent(d *dag.Draft, id dag.TurnID, kind dag.EdgeKind, noted *counts) {
 	}
 }
 
-// setAttr sets an attribute. A value that GKP/1 does not allow is left out, not
-// cut: half an identifier is none.
+// setAttr sets an attribute. It omits a value that GKP/1 does not allow instead of cutting it, since half an identifier is
+// useless.
 func setAttr(d *dag.Draft, key, value string, noted *counts) {
 	if value == "" {
 		return
 	}
 	ok := len(value) <= dag.MaxAttrValue && utf8.ValidString(value) && strings.IndexFunc(value, isControl) < 0
-	if !ok || len(d.Attrs) >= dag.MaxAttrs-2 { // two are the rules' own
+	if !ok || len(d.Attrs) >= dag.MaxAttrs-2 { // two are reserved for the rules
 		noted.add(noteAttrLeftOut)
 		return
 	}
@@ -235,8 +236,8 @@ func setAttr(d *dag.Draft, key, value string, noted *counts) {
 
 func isControl(r rune) bool { return r < 0x20 }
 
-// turnID returns the turn of a name in another system: the name itself if it is a
-// UUID, else the UUID derived from it, with the name kept as an attribute.
+// turnID sets the id of a draft from its name in another system: the name itself if it is a UUID, else a UUID derived from it;
+// the name is then kept as an attribute.
 func turnID(d *dag.Draft, source, name string, noted *counts) {
 	id, err := dag.ParseTurnID(strings.ToLower(name))
 	if err != nil {
@@ -246,7 +247,7 @@ func turnID(d *dag.Draft, source, name string, noted *counts) {
 	d.ID = id
 }
 
-// SessionConversation returns the conversation that holds a session of an agent, by the name of the agent's format.
+// SessionConversation returns the conversation of an agent's session; source is the name of the agent's format.
 func SessionConversation(source, session string) dag.ConversationID {
 	return conversationID(source, session)
 }
@@ -258,8 +259,8 @@ func conversationID(source, name string) dag.ConversationID {
 	return dag.ExternalConversationID(source, name)
 }
 
-// authorName returns "KIND:NAME" in printable ASCII of at most 128 bytes. Bytes
-// that are not, and the percent sign, are written %XX, so that two names stay two.
+// authorName returns "KIND:NAME" in printable ASCII of at most 128 bytes. Other bytes, and the percent sign, become %XX, so
+// that different names stay different.
 func authorName(kind, name string, noted *counts) string {
 	const hexDigits = "0123456789ABCDEF"
 	out := append([]byte(kind), ':')
@@ -278,11 +279,11 @@ func authorName(kind, name string, noted *counts) string {
 	return string(out)
 }
 
-// errNoTime says that a time of another program is none that GKP/1 has room for.
+// errNoTime says that a time of another program is outside the range of GKP/1.
 var errNoTime = errors.New("no time in the years 1970 to 9999")
 
-// secondsTime reads seconds since 1970 written as a decimal, as JSON's numbers
-// are. No floating point comes between: digits below a microsecond are cut off.
+// secondsTime reads seconds since 1970 in decimal form, as in JSON numbers. It uses no floating point, and truncates digits
+// below a microsecond.
 func secondsTime(s string) (dag.Time, error) {
 	whole, frac, _ := strings.Cut(s, ".")
 	if whole == "" || len(whole) > 12 {

@@ -13,15 +13,15 @@ import (
 	"github.com/graphkernel/graphkernel/internal/bom"
 )
 
-// ErrNotFile is wrapped by the errors of [Check] and [Read] for a path that is a named pipe, a
-// device or a socket. Reading one could wait for ever.
+// ErrNotFile is wrapped by errors of [Check] and [Read] for a path that is a named pipe, a device or a socket, since reading it
+// could wait for ever.
 var ErrNotFile = errors.New("not a file or folder")
 
-// Stdin is the path that stands for [Options].Stdin.
+// Stdin is the path of [Options].Stdin.
 const Stdin = "-"
 
-// Check refuses a path that Read cannot read: one that does not exist ([fs.ErrNotExist]), or that
-// is neither a file nor a folder ([ErrNotFile]). It opens nothing.
+// Check returns an error for a path that Read cannot read: a path that does not exist ([fs.ErrNotExist]), or that is neither a
+// file nor a folder ([ErrNotFile]). It opens nothing.
 func Check(path string) error {
 	if path == Stdin {
 		return nil
@@ -44,25 +44,25 @@ func Check(path string) error {
 	return fmt.Errorf("ingest: %w: %s is %s; to import what comes out of it, give - and redirect standard input from it", ErrNotFile, path, kind)
 }
 
-// A tree is the files of an import: those of this machine, and the members of the archives that
-// were named, whose paths begin with that of their archive. The zero value has no members.
+// A tree has the files of an import: those of this machine, and the members of the given archives, whose paths begin with the
+// path of their archive. The zero value has no members.
 type tree struct {
 	members map[string]*member
 
-	looks *Looks // nil: none are kept
+	looks *Looks // nil: looks are not cached
 
-	head     []byte // the beginning that was read last, in a buffer that every beginning is read into
-	headPath string // of which file it is; "": of none
+	head     []byte // the beginning that was last read; the buffer is reused
+	headPath string // the file of head; "": none
 }
 
-// A member is a file that has no path of its own on this machine.
+// A member is a file without its own path on this machine.
 type member struct {
-	base string // its name without a folder, as ids are derived from it
-	size int64  // in bytes; -1: not known
+	base string // its name without a folder, from which ids are derived
+	size int64  // in bytes; -1: unknown
 	open func() (io.ReadCloser, error)
 
-	packed bool    // packed by itself, among other files
-	plain  *member // what it is packed in: of an archive, or standard input; nil for a file of this machine
+	packed bool    // a packed file among other files
+	plain  *member // the packed file in an archive or standard input; nil for a file of this machine
 }
 
 func (t *tree) add(path string, m *member) {
@@ -88,7 +88,7 @@ func (t *tree) open(path string) (io.ReadCloser, error) {
 	return file, nil
 }
 
-// openText opens a file as a text, without its byte order mark. Every reader of a format reads so.
+// openText opens a file as text, without its byte order mark. All readers of formats use it.
 func (t *tree) openText(path string) (io.ReadCloser, error) {
 	in, err := t.open(path)
 	if err != nil {
@@ -102,7 +102,7 @@ type textFile struct {
 	io.Closer
 }
 
-// size returns the length of a file in bytes, or -1 if that is not known before it is read.
+// size returns the length of a file in bytes, or -1 if it is unknown before the file is read.
 func (t *tree) size(path string) (int64, error) {
 	if m := t.members[path]; m != nil {
 		return m.size, nil
@@ -114,7 +114,7 @@ func (t *tree) size(path string) (int64, error) {
 	return info.Size(), nil
 }
 
-// has reports whether a regular file is at a path, which may not be a link.
+// has reports whether a path is a regular file and not a link.
 func (t *tree) has(path string) bool {
 	if t.members[path] != nil {
 		return true
@@ -123,7 +123,7 @@ func (t *tree) has(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// base returns a file's name without its folder. Ids are derived from it where records have none.
+// base returns a file's name without its folder. Ids are derived from it if records have none.
 func (t *tree) base(path string) string {
 	if m := t.members[path]; m != nil {
 		return m.base
@@ -131,7 +131,7 @@ func (t *tree) base(path string) string {
 	return filepath.Base(path)
 }
 
-// list returns the regular files of a folder by ascending path; none if there is no such folder.
+// list returns the regular files of a folder in ascending order of their paths, or none if there is no such folder.
 func (t *tree) list(dir string) (paths []string, err error) {
 	for path := range t.members {
 		if filepath.Dir(path) == dir {
@@ -151,7 +151,7 @@ func (t *tree) list(dir string) (paths []string, err error) {
 	return slices.Compact(paths), nil
 }
 
-// isBelowFile reports whether a folder would be inside a file, as the folders of an archive are.
+// isBelowFile reports whether a folder is inside a file, like the folders of an archive.
 func isBelowFile(dir string) bool {
 	for at := dir; ; at = filepath.Dir(at) {
 		if info, err := os.Stat(at); err == nil {

@@ -12,42 +12,39 @@ import (
 	"github.com/graphkernel/graphkernel/internal/canon"
 )
 
-// MaxDocument is the size of the largest single conversation that is read out of
-// a JSON document, in bytes.
+// MaxDocument is the largest single conversation that is read from a JSON document, in bytes.
 const MaxDocument = 512 << 20
 
-// errBrokenDocument says that what is at this place of a document is not a
-// whole JSON value. What comes after it cannot be found any more.
+// errBrokenDocument says that the next part of a document is not a complete JSON value. Later values cannot be found any more.
 var errBrokenDocument = errors.New("not a whole JSON value")
 
-// errCutDocument is an errBrokenDocument where the file ends.
+// errCutDocument is an errBrokenDocument at the end of a file.
 var errCutDocument = fmt.Errorf("%w: it ends in the middle of one", errBrokenDocument)
 
-// values splits JSON texts that follow each other, with white space between them
-// or none, into the parts that are parsed one by one: the items of an array
-// at the top, any other value as a whole. So a file with an array of ten thousand
-// conversations takes the memory of the longest.
+// values splits a sequence of JSON texts, with or without white space between them, into parts that are parsed one by one: the
+// items of a top-level array, or any other value as a whole. So a file with an array of ten thousand conversations takes only
+// the memory of the longest conversation.
 type values struct {
 	ctx     context.Context
 	file    io.ReadCloser
 	in      *bufio.Reader
-	inArray bool // between '[' and ']' at the top
-	first   bool // no item of the array has been read
-	line    int  // of the next byte, from 1
-	began   int  // the line on which the part returned last begins
+	inArray bool // between '[' and ']' of a top-level array
+	first   bool // no item of the array was read
+	line    int  // line of the next byte, from 1
+	began   int  // line on which the last returned part begins
 	most    int
 	bytes   int64
 
-	tolerant bool  // a file that cannot be unpacked is a broken document
-	offset   int64 // of the next byte, from 0
+	tolerant bool  // a file that cannot be unpacked counts as a broken document
+	offset   int64 // offset of the next byte, from 0
 }
 
-// A part is one value out of a document.
+// A part is one value of a document.
 type part struct {
-	text   []byte // good until the next call
-	line   int    // on which it begins
-	item   bool   // of an array at the top
-	closed bool   // no part: the array at the top ended
+	text   []byte // valid until the next call
+	line   int    // line on which it begins
+	item   bool   // it is an item of a top-level array
+	closed bool   // no value: the top-level array ended
 }
 
 func openValues(ctx context.Context, files *tree, path string) (*values, error) {
@@ -62,8 +59,8 @@ func (v *values) close() { v.file.Close() }
 
 func (v *values) at() int { return v.began }
 
-// documents reads the conversations of a file: the items of an array at the top, or values by themselves. What is not one
-// is counted as one record.
+// documents reads the conversations of a file: the items of a top-level array, or separate values. Any other value counts as
+// one skipped record.
 func (r *reading) documents(path string, isOne func(*canon.Value) bool, take func(v *canon.Value, place string) error) error {
 	in, err := r.openValues(path)
 	if err != nil {
@@ -98,7 +95,7 @@ func (r *reading) documents(path string, isOne func(*canon.Value) bool, take fun
 	}
 }
 
-// take returns the bytes read since it was called last.
+// take returns the number of bytes read since its last call.
 func (v *values) take() int64 {
 	n := v.bytes
 	v.bytes = 0
@@ -134,7 +131,7 @@ func (v *values) next() (part, error) {
 		return part{}, err
 	}
 	if !v.inArray {
-		for c == 0 { // a crash left NUL bytes in the place of what was never written
+		for c == 0 { // a crash left NUL bytes in place of unwritten text
 			if c, err = v.afterSpace(); err != nil {
 				return part{}, err
 			}
@@ -172,8 +169,7 @@ func (v *values) afterSpace() (byte, error) {
 	}
 }
 
-// value reads from the first byte of a value to its last. Only the nesting and
-// the strings are followed; the parser finds whatever else is wrong.
+// value reads a value from its first byte to its last. It tracks only nesting and strings; the parser finds all other errors.
 func (v *values) value(c byte) (part, error) {
 	p := part{line: v.line}
 	v.began = v.line
@@ -214,7 +210,7 @@ func (v *values) value(c byte) (part, error) {
 	}
 }
 
-// cutOff is the error for a document that ends where it should go on.
+// cutOff returns the error for a document that ends in the middle of a value.
 func cutOff(err error) error {
 	if err == io.EOF {
 		return errCutDocument
@@ -222,8 +218,8 @@ func cutOff(err error) error {
 	return fmt.Errorf("ingest: %w", err)
 }
 
-// valueEnds reports whether a value outside of any nesting ends with c: after a
-// bracket or a quote always, after a number or a word if a delimiter follows.
+// valueEnds reports whether a value outside of any nesting ends with c: always after a bracket or a quote, and after a number
+// or a word if a delimiter follows.
 func (v *values) valueEnds(c byte) bool {
 	if c == '}' || c == ']' || c == '"' {
 		return true

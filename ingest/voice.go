@@ -7,15 +7,15 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// VoiceOf returns the voice of a turn by the rules marks/2, if the credential that admits the turn may speak for its
-// author. The voice depends on role, author and attributes, never on the text. Only a person as the author has a
-// person's voice, and attributes can only remove it. Importers decide the author by the structure of a
-// record (docs/importers.md).
+// VoiceOf returns the voice of a turn by the rules marks/2, assuming that the credential that admits the turn may speak for its
+// author. The voice depends on role, author and attributes, never on the text. A turn has a person's voice only if its author
+// is a person, and attributes can only remove that voice. Importers determine the author from the structure of a record
+// (docs/importers.md).
 //
-// A turn that was brought in a person's name by a credential that does not speak for that person, see [dag.AttrBroughtBy], has the
+// A turn in a person's name, admitted by a credential that does not speak for that person (see [dag.AttrBroughtBy]), has the
 // voice of a tool.
 //
-// A turn whose text is withheld has no author, and the voice of its role.
+// A turn with a withheld text has no author, and the voice of its role.
 func VoiceOf(d *dag.Draft) dag.Voice {
 	if d.Attrs[dag.AttrBroughtBy] != "" {
 		return dag.VoiceTool
@@ -58,8 +58,8 @@ func ByProgram(author string) bool {
 	return kind == "agent" || kind == "tool" || kind == "system"
 }
 
-// holdsResult reports whether a user's turn contains a tool's result. Importers made such turns before they divided
-// messages by author.
+// holdsResult reports whether a user's turn contains a tool's result. Importers made such turns before they split messages by
+// author.
 func holdsResult(d *dag.Draft) bool {
 	return slices.Contains(strings.Split(d.Attrs[attrBlocks], ","), blockResult)
 }

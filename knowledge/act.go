@@ -11,7 +11,7 @@ import (
 	"github.com/graphkernel/graphkernel/normalize"
 )
 
-// A Kind is what an act does.
+// A Kind says what an act does.
 type Kind string
 
 // The kinds of acts.
@@ -22,41 +22,40 @@ const (
 	Unalias Kind = "unalias"
 )
 
-// types are the kinds as an act's canonical form names them, with its version.
+// types maps each kind to its name in an act's canonical form, which includes a version.
 var types = map[Kind]string{Assert: "fact/2", Retract: "retraction/2", Alias: "alias/2", Unalias: "alias_removal/2"}
 
-// An Act is what changes a tenant's knowledge. Which fields count depends on the kind; the
-// others are zero.
+// An Act changes a tenant's knowledge. The kind determines which fields count; the others are zero.
 type Act struct {
 	Kind Kind
-	Salt dag.Salt // makes the digest of the act one that cannot be guessed from what it says
+	Salt dag.Salt // keeps the act's digest from being guessed from its content
 
 	Fact       Fact // of Assert
-	Supersedes []ID // of Assert: believed statements that end with it; ascending
+	Supersedes []ID // of Assert: the believed statements that it ends; ascending
 
 	Statement ID     // of Retract
 	Reason    string // of Retract, or ""
 
-	Alias, Canonical string         // of Alias, and of Unalias what it stood for; in the form of Rule
-	Rule             normalize.Rule // of Alias and Unalias: what formed the names
+	Alias, Canonical string         // of Alias and Unalias: the alias and the name that it stands for, or stood for; in the form of Rule
+	Rule             normalize.Rule // of Alias and Unalias: the rule that formed the names
 }
 
-// A Recorded act has a sequence number.
+// A Recorded is an act with its sequence number.
 type Recorded struct {
 	Seq  dag.Seq
-	At   dag.Time   // when it was recorded, by the clock of anyone who did
-	Act  Act        // if Erased its Kind and, of an assertion, its evidence, and nothing else
+	At   dag.Time   // when it was recorded, by the recorder's clock
+	Act  Act        // if Erased, only its Kind and, for an assertion, its evidence
 	Leaf dag.Digest // Act.Leaf
 	Did  Decision
 
-	// Erased says that the act was erased with the turn that it was learned from. Its leaf stays.
+	// Erased says that the act was erased with the turn that it was learned from. Its leaf remains.
 	Erased bool
 
-	// Until is, of an assertion that began a version, the number before which the version
-	// counts: dag.MaxSeq while it does. Else 0. It is the only thing that ever changes.
+	// Until belongs to an assertion that began a version: the number before which the version counts,
+	// dag.MaxSeq while it does. Else it is 0. Apart from erasure, it is the only field that ever changes.
 	Until dag.Seq
 
-	// Opened is, of such an assertion, the number of the one that began the belief. Else 0.
+	// Opened belongs to such an assertion, too: the number of the assertion that began the belief. Else it is 0.
 	Opened dag.Seq
 }
 
@@ -66,13 +65,13 @@ type Version struct {
 	Statement
 	ID         ID
 	Confidence dag.PPM
-	Source     string     // of the assertion that gave the confidence
-	Turn       dag.TurnID // and its evidence; zero: none is named
-	Since      dag.Seq    // and its number
+	Source     string     // source of the assertion that set the confidence
+	Turn       dag.TurnID // evidence of that assertion; zero: it names none
+	Since      dag.Seq    // number of that assertion
 	Until      dag.Seq    // dag.MaxSeq: it is believed now
 }
 
-// Version returns the version that a recorded assertion began, and whether it began one.
+// Version returns the version that a recorded assertion began, and false if it began none.
 func (r *Recorded) Version() (Version, bool) {
 	if r.Act.Kind != Assert || r.Until == 0 {
 		return Version{}, false
@@ -88,7 +87,7 @@ func (r *Recorded) version(id ID) Version {
 // Seen reports whether the version counts as of a sequence number.
 func (v *Version) Seen(asOf dag.Seq) bool { return v.Since <= asOf && asOf < v.Until }
 
-// About returns the statement that an act is about; false if it is about an alias.
+// About returns the statement that an act is about, and false for an act about an alias.
 func (a *Act) About() (ID, bool) {
 	switch a.Kind {
 	case Assert:
@@ -138,14 +137,14 @@ func (a *Act) checkAssert() error {
 	return nil
 }
 
-// Leaf is the SHA-256 of a zero byte and the act's public half: a leaf of a Merkle tree
-// (RFC 6962), as a turn has one. It stays when the act is erased.
+// Leaf returns the SHA-256 of a zero byte and the act's public half: the hash of a leaf of
+// a Merkle tree (RFC 6962), like that of a turn. It does not change when the act is erased.
 func (a *Act) Leaf() dag.Digest { return leafOf(a.AppendPublic(nil)) }
 
 func leafOf(public []byte) dag.Digest { return (&history.Entry{Public: public}).Leaf() }
 
-// AppendPublic appends the half of the act that is never erased: canonical JSON of its type, of the
-// SHA-256 of its canonical form, salt included, and of the turn that is its evidence.
+// AppendPublic appends the half of the act that is never erased: canonical JSON with its
+// type, the SHA-256 of its canonical form, salt included, and the turn that is its evidence.
 func (a *Act) AppendPublic(dst []byte) []byte {
 	return a.appendPublic(dst, sha256.Sum256(a.Append(nil)))
 }
@@ -165,8 +164,7 @@ func (a *Act) appendPublic(dst []byte, digest dag.Digest) []byte {
 	return w.Bytes
 }
 
-// readPublic reads what AppendPublic writes: the digest, and an act with only kind and
-// evidence are known.
+// readPublic parses the output of AppendPublic. It returns the digest, and an act with only its kind and its evidence.
 func readPublic(data []byte) (a Act, digest dag.Digest, err error) {
 	err = canon.Within(data, 16, func(c *canon.Cursor) error {
 		digest = canon.Parsed(c.Field("digest"), dag.ParseDigest)
@@ -183,8 +181,7 @@ func readPublic(data []byte) (a Act, digest dag.Digest, err error) {
 	return a, digest, err
 }
 
-// Content is the SHA-256 of the act's canonical form with a salt of zeros: two acts that say the
-// same have the same.
+// Content returns the SHA-256 of the act's canonical form with a salt of zeros. Acts that say the same have the same Content.
 func (a *Act) Content() dag.Digest {
 	same := *a
 	same.Salt = dag.Salt{}
@@ -197,7 +194,7 @@ func (a *Act) Append(dst []byte) []byte {
 	return dst
 }
 
-// append is Append, and tells where the digits of the salt begin.
+// append is like Append, and also returns the position of the salt's first digit.
 func (a *Act) append(dst []byte) (_ []byte, salt int) {
 	w := canon.NewWriter(dst)
 	w.BeginObject()
@@ -298,7 +295,7 @@ func (a *Act) writeFact(w *canon.Writer) (salt int) {
 	return salt
 }
 
-// Parse reads what Append writes, and nothing else.
+// Parse parses the output of Append, and refuses anything else.
 func Parse(data []byte) (a Act, err error) {
 	err = canon.Within(data, len(data)/4+16, func(c *canon.Cursor) error {
 		a = ReadAct(c)
@@ -313,8 +310,7 @@ func Parse(data []byte) (a Act, err error) {
 	return a, nil
 }
 
-// ReadAct reads an act in a document. Another spelling of what Append writes is let through:
-// anyone who reads a document strictly writes it again.
+// ReadAct reads an act in a document. It accepts other spellings of what Append writes: a strict reader writes the document again and compares.
 func ReadAct(c *canon.Cursor) (a Act) {
 	a.Kind = readKind(c)
 	a.Salt = canon.Parsed(c.Field("salt"), dag.ParseSalt)
@@ -379,7 +375,7 @@ func optional(c *canon.Cursor, key string) string {
 	return ""
 }
 
-// SortIDs sorts statements' names and drops repetitions, as Act.Supersedes wants them.
+// SortIDs sorts the ids of statements and removes duplicates, as Act.Supersedes requires.
 func SortIDs(ids []ID) []ID {
 	slices.SortFunc(ids, func(a, b ID) int { return compareIDs(&a, &b) })
 	return slices.Compact(ids)

@@ -11,16 +11,15 @@ import (
 	"github.com/graphkernel/graphkernel/normalize"
 )
 
-// A Base is the knowledge in a history: it writes acts, and reads acts, versions and edges.
+// A Base is the knowledge in a history. It writes acts, and reads acts, versions and edges.
 type Base struct{ history.History }
 
-// MaxAsks bounds the questions of one call of Edges, and the spans of one of ActsIn.
+// MaxAsks bounds the asks of one call of Edges, and the spans of one call of ActsIn.
 const MaxAsks = 8 << 10
 
-// Learn records acts at a time, all of them or none, each that changes something under the next
-// sequence number, in this order, and returns what became of each. It decides as
-// [Prepared.Plan] does, with what is believed at the commit: of two writers that would end one
-// belief, the second is told. At most MaxBatch.
+// Learn records acts at a time, all of them or none, and returns the outcome of each. Each act that changes something
+// takes the next sequence number, in the given order. Learn decides as [Prepared.Plan] does, by the beliefs at the commit:
+// of two writers that would end one belief, the second gets ErrNotBelieved or the result Absent. At most MaxBatch acts.
 func (b Base) Learn(ctx context.Context, tenant dag.Tenant, acts []Act, at dag.Time) ([]Outcome, error) {
 	if !at.Valid() {
 		return nil, fmt.Errorf("%w: acts of %d", dag.ErrForm, at)
@@ -40,8 +39,7 @@ func (b Base) Learn(ctx context.Context, tenant dag.Tenant, acts []Act, at dag.T
 	return c.outcomes, nil
 }
 
-// Acts returns up to limit acts numbered above after, ascending, erased ones too, without Until and Opened; see
-// [Base.Complete].
+// Acts returns up to limit acts numbered above after, ascending, including erased ones. Until and Opened are not set; see [Base.Complete].
 func (b Base) Acts(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]Recorded, error) {
 	var list []Recorded
 	for lacking := limit; lacking > 0; lacking = limit - len(list) {
@@ -72,8 +70,8 @@ func appendActs(list []Recorded, entries []history.Entry) ([]Recorded, error) {
 	return list, nil
 }
 
-// ActsAt returns the acts of some numbers, ascending, without Until and Opened, erased ones too. A
-// number that is of no act is left out.
+// ActsAt returns the acts with the given numbers, ascending, including erased
+// ones. Until and Opened are not set. Numbers without an act are left out.
 func (b Base) ActsAt(ctx context.Context, tenant dag.Tenant, seqs []dag.Seq) ([]Recorded, error) {
 	if len(seqs) == 0 {
 		return nil, nil
@@ -85,7 +83,7 @@ func (b Base) ActsAt(ctx context.Context, tenant dag.Tenant, seqs []dag.Seq) ([]
 	return appendActs(nil, entries)
 }
 
-// Complete sets Until and Opened of acts. It takes one question.
+// Complete sets Until and Opened of acts. It takes one query for every MaxAsks acts.
 func (b Base) Complete(ctx context.Context, tenant dag.Tenant, acts []Recorded) error {
 	for some := range slices.Chunk(acts, MaxAsks) {
 		var ranges []history.Range
@@ -118,14 +116,14 @@ func (b Base) Complete(ctx context.Context, tenant dag.Tenant, acts []Recorded) 
 	return nil
 }
 
-// A Span is the acts about a statement that are numbered above After and up to UpTo.
+// A Span selects the acts about a statement that are numbered above After and up to UpTo.
 type Span struct {
 	Statement   ID
 	After, UpTo dag.Seq
 }
 
-// ActsOf returns up to limit acts about a statement numbered above after, ascending: assertions
-// and retractions of it. What superseded it is about another.
+// ActsOf returns up to limit acts about a statement numbered above after, ascending:
+// its assertions and retractions. An act that superseded it is about another statement.
 func (b Base) ActsOf(ctx context.Context, tenant dag.Tenant, id ID, after dag.Seq, limit int) ([]Recorded, error) {
 	lists, err := b.actsIn(ctx, tenant, []Span{{id, after, dag.MaxSeq}}, max(limit, 0))
 	if err != nil {
@@ -134,7 +132,7 @@ func (b Base) ActsOf(ctx context.Context, tenant dag.Tenant, id ID, after dag.Se
 	return lists[0], nil
 }
 
-// ActsFrom returns the assertions that name turns as their evidence, ascending. It takes two questions for every MaxAsks turns.
+// ActsFrom returns the assertions that name the turns as their evidence, ascending. It takes one query for every MaxAsks turns, and one more.
 func (b Base) ActsFrom(ctx context.Context, tenant dag.Tenant, turns []dag.TurnID) ([]Recorded, error) {
 	var numbers []dag.Seq
 	for some := range slices.Chunk(turns, MaxAsks) {
@@ -156,8 +154,7 @@ func (b Base) ActsFrom(ctx context.Context, tenant dag.Tenant, turns []dag.TurnI
 	return b.ActsAt(ctx, tenant, numbers)
 }
 
-// ActsIn returns the acts of spans, of each ascending and all of them. At most MaxAsks spans. It
-// takes two questions.
+// ActsIn returns, for each span, all its acts, ascending. At most MaxAsks spans. It takes two queries.
 func (b Base) ActsIn(ctx context.Context, tenant dag.Tenant, spans []Span) ([][]Recorded, error) {
 	return b.actsIn(ctx, tenant, spans, -1)
 }
@@ -210,7 +207,7 @@ func (b Base) actsIn(ctx context.Context, tenant dag.Tenant, spans []Span, limit
 			}
 			r := acts[at]
 			if r.Erased {
-				continue // since the terms were read
+				continue // erased after the terms were read
 			}
 			if t.Index == indexVersions {
 				v, _, err := readVersion(t)
@@ -238,8 +235,7 @@ func (b Base) Aliases(ctx context.Context, tenant dag.Tenant, after dag.Seq) ([]
 	return b.ActsAt(ctx, tenant, numbers)
 }
 
-// Edges answers as [Graph] says, with as many edges as Limit: fewer are all that there are. At
-// most MaxAsks questions, in one to the history.
+// Edges answers asks as [Graph] says, with up to Limit edges each; fewer mean that there are no more. At most MaxAsks asks, in one query.
 func (b Base) Edges(ctx context.Context, tenant dag.Tenant, asks []Ask) ([][]Edge, error) {
 	if len(asks) > MaxAsks {
 		return nil, fmt.Errorf("%w: %d questions for edges at once, at most %d", dag.ErrForm, len(asks), MaxAsks)

@@ -7,18 +7,17 @@ import (
 	"github.com/graphkernel/graphkernel/history"
 )
 
-// A change is prepared acts on their way into a history.
+// A change is the history.Change that records prepared acts.
 type change struct {
 	*Prepared
-	adopted  []history.Entry // if not nil, the entries as another store has them
+	adopted  []history.Entry // if not nil, the entries of the acts in another store
 	at       dag.Time
 	outcomes []Outcome // of the last plan
 }
 
-// Needs asks in two rounds: first for the newest version of each statement, and for the acts
-// about aliases; then, of the statements that are believed, for what tells whether an assertion
-// is there already, and for what names versions have that end. New assertions need the first
-// round alone.
+// Needs asks in two rounds. The first round asks for the newest version of each statement, and for the acts
+// about aliases. For believed statements, the second round asks for the data that shows whether an assertion
+// is recorded already, and for the names of versions that end. New assertions need only the first round.
 func (c *change) Needs(k *history.State) history.Needs {
 	switch k.Round {
 	case 0:
@@ -45,8 +44,7 @@ func (c *change) firstRound() (n history.Needs) {
 	return n
 }
 
-// recalled are the numbers of versions that adopted acts name and the store does not have: those that
-// erased acts began, if the history is one.
+// recalled returns the numbers of versions that adopted acts name and the store does not have. In a valid history erased acts began them.
 func (c *change) recalled(k *history.State) (seqs []dag.Seq) {
 	mine := make(map[dag.Seq]bool, len(c.history))
 	for i := range c.history {
@@ -108,7 +106,7 @@ func (c *change) secondRound(k *history.State) (n history.Needs) {
 			}
 			b, content, err := readVersion(&t)
 			if err != nil || content == c.contents[i] {
-				continue // planning says so, or it is the same again
+				continue // planning reports the error, or the assertion repeats the newest one
 			}
 			n.Newest = append(n.Newest, history.Key{Index: indexMentions, Key: string(mentionKey(&id, &c.contents[i]))})
 			if b.Opened < b.Since && !whole[id] {
@@ -140,10 +138,10 @@ func (c *change) Plan(k *history.State) (*history.Plan, error) {
 	return p, nil
 }
 
-// plan makes entries of what was planned, and the terms that they begin.
+// plan returns a plan with the entries of the planned acts and the terms that they begin.
 func (c *change) plan(planned *Planned) *history.Plan {
 	p := &history.Plan{Entries: make([]history.Entry, len(planned.Recorded)), Begin: make([]history.Term, 0, 4*len(planned.Recorded))}
-	private := make([]byte, 0, 160*len(planned.Recorded)) // of all of them
+	private := make([]byte, 0, 160*len(planned.Recorded)) // the private halves of all entries
 	for i := range planned.Recorded {
 		r, which := &planned.Recorded[i], planned.Which[i]
 		e := &p.Entries[i]
@@ -152,7 +150,7 @@ func (c *change) plan(planned *Planned) *history.Plan {
 			*e = c.adopted[which]
 		} else {
 			began := len(private)
-			private = r.Act.appendPrivate(private) // what came before it stays where it was if this moves
+			private = r.Act.appendPrivate(private) // if append reallocates, earlier halves stay in the old array
 			e.Private = private[began:len(private):len(private)]
 		}
 		p.Begin = termsOf(p.Begin, r, &c.ids[which], &c.contents[which])
@@ -160,7 +158,7 @@ func (c *change) plan(planned *Planned) *history.Plan {
 	return p
 }
 
-// known reads what planning asks for out of terms and entries.
+// known collects the data that planning needs from the terms and entries that were read.
 func (c *change) known(k *history.State) (Known, error) {
 	known := Known{
 		Head: k.Head, Believed: make(map[ID]Belief, len(k.Newest)), Recorded: make(map[dag.Digest]dag.Seq, len(k.Newest)),
@@ -231,7 +229,7 @@ func (c *change) known(k *history.State) (Known, error) {
 	return known, err
 }
 
-// endings returns the terms of stored versions that a plan ends.
+// endings returns the endings of the terms of the stored versions that a plan ends.
 func (c *change) endings(known Known, ended []Ending) ([]history.Ending, error) {
 	if len(ended) == 0 {
 		return nil, nil

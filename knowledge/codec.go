@@ -15,10 +15,10 @@ type Codec struct{}
 // Kinds lists the kinds of acts.
 func (Codec) Kinds() []history.Kind { return slices.Sorted(maps.Keys(kinds)) }
 
-// Stream is what is known.
+// Stream returns history.Known.
 func (Codec) Stream() history.Stream { return history.Known }
 
-// Erasable is true: an act has a private half.
+// Erasable returns true: every act has a private half.
 func (Codec) Erasable(history.Kind) bool { return true }
 
 // Turns returns the turn that an assertion names as its evidence.
@@ -30,7 +30,7 @@ func (Codec) Turns(e *history.Entry) []dag.TurnID {
 	return []dag.TurnID{r.Act.Fact.Turn}
 }
 
-// Adopt makes a change of recorded acts.
+// Adopt returns a change that adopts recorded acts of another store.
 func (Codec) Adopt(entries []history.Entry) (history.Change, error) {
 	recorded := make([]Recorded, len(entries))
 	for i := range entries {

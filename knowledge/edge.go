@@ -7,14 +7,14 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// An Edge is a version as it is found from one of its ends.
+// An Edge is a version, seen from one of its ends.
 type Edge struct {
 	Version
-	Incoming bool    // it was found from its object, and leads to its subject
-	Written  Written // how they were spelled; one of more than MaxWritten bytes is left out
+	Incoming bool    // it is seen from its object, and leads to its subject
+	Written  Written // how its names were spelled; a spelling of more than MaxWritten bytes is left out
 }
 
-// Direction is Outgoing if the edge leads from its subject to its object, and else Incoming.
+// Direction returns Outgoing if the edge leads from its subject to its object, else Incoming.
 func (e *Edge) Direction() Direction {
 	if e.Incoming {
 		return Incoming
@@ -30,11 +30,11 @@ func (e *Edge) Other() string {
 	return e.Object
 }
 
-// Compare is the order of the edges of a name.
+// Compare orders the edges of a name.
 func (e *Edge) Compare(o *Edge) int { return compareEdges(e, o) }
 
-// compareEdges is the order of the edges of a name: by confidence, the highest first, then by
-// statement, an outgoing one first, then by age. No two edges of a name are equal.
+// compareEdges orders the edges of a name: the highest confidence first, then by statement, an
+// outgoing edge before an incoming one, then the oldest first. No two edges of a name are equal.
 func compareEdges(a, b *Edge) int {
 	incoming := func(e *Edge) int {
 		if e.Incoming {
@@ -45,18 +45,18 @@ func compareEdges(a, b *Edge) int {
 	return cmp.Or(cmp.Compare(b.Confidence, a.Confidence), compareIDs(&a.ID, &b.ID), cmp.Compare(incoming(a), incoming(b)), cmp.Compare(a.Since, b.Since))
 }
 
-// A Mark is a place in the order of the edges of one name in one direction: after the edge
-// that it was made of. The zero Mark is before all.
+// A Mark is a position in the order of the edges of one name in one direction:
+// after the edge whose Mark method returned it. The zero Mark is before all edges.
 type Mark struct {
 	Confidence dag.PPM
 	ID         ID
 	Since      dag.Seq // 0: the zero Mark
 }
 
-// Mark returns the place after an edge.
+// Mark returns the position after the edge.
 func (e *Edge) Mark() Mark { return Mark{e.Confidence, e.ID, e.Since} }
 
-// Before reports whether an edge follows the mark.
+// Before reports whether the mark is before an edge.
 func (m Mark) Before(e *Edge) bool {
 	if m.Since == 0 {
 		return true
@@ -64,7 +64,7 @@ func (m Mark) Before(e *Edge) bool {
 	return cmp.Or(cmp.Compare(m.Confidence, e.Confidence), compareIDs(&e.ID, &m.ID), cmp.Compare(e.Since, m.Since)) > 0
 }
 
-// An Ask is a question for some of a name's edges.
+// An Ask asks for some edges of a name.
 type Ask struct {
 	Name     string
 	Incoming bool
@@ -72,13 +72,13 @@ type Ask struct {
 	Limit    int // above 0
 }
 
-// A Run is edges of one name in one direction that are together in their order.
+// A Run is a list of consecutive edges of one name in one direction.
 type Run struct {
 	Edges []Edge
-	Whole bool // none follow
+	Whole bool // no edges follow
 }
 
-// Of reports whether a version is an edge of the name that is asked for, in the direction.
+// Of reports whether a version is an edge of the ask's name in its direction.
 func (a *Ask) Of(v *Version) bool {
 	if a.Incoming {
 		return v.Object == a.Name
@@ -86,7 +86,7 @@ func (a *Ask) Of(v *Version) bool {
 	return v.Subject == a.Name
 }
 
-// Runs returns lists as runs. A run is whole if it has fewer edges than its question's Limit.
+// Runs returns the answers to asks as runs. A run is whole if it has fewer edges than the Limit of its ask.
 func Runs(asks []Ask, lists [][]Edge) []Run {
 	runs := make([]Run, len(asks))
 	for i := range asks {
@@ -95,21 +95,19 @@ func Runs(asks []Ask, lists [][]Edge) []Run {
 	return runs
 }
 
-// A Graph gives the edges of names as they were asserted, without any alias.
+// A Graph returns the edges of names as they were asserted, without resolving aliases.
 type Graph interface {
-	// Edges answers questions, each with the first edges after After in their order, whether
-	// they ended or not: as many as are at hand, at least one unless there is none, at most
-	// Limit. No version is left out that is numbered up to the head that the caller has seen.
-	// What comes is not changed by who asked.
+	// Edges returns for each ask the first edges after After, in their order, whether they ended or not. It
+	// returns as many as are available: at most Limit, and at least one unless there is none. No version
+	// numbered up to the head that the caller has seen is left out. The answer does not depend on the caller.
 	Edges(ctx context.Context, asks []Ask) ([]Run, error)
 }
 
-// A Keeper is a Graph that has some edges at hand.
+// A Keeper is a Graph that has some edges in memory.
 type Keeper interface {
 	Graph
 
-	// Kept answers as Edges does, without asking anybody, or gives false. It is called for
-	// one name after the other, where Edges would be asked for many at once that may not all
-	// be needed.
+	// Kept answers like Edges, but from memory alone; it returns false if it cannot. It is called for one
+	// name after the other, where one call of Edges would ask for many names that may not all be needed.
 	Kept(a *Ask) (Run, bool)
 }

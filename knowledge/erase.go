@@ -10,8 +10,8 @@ import (
 	"github.com/graphkernel/graphkernel/history"
 )
 
-// A NameKey stands for a name in the keys of indexes: the beginning of its SHA-256. It is a digest and
-// not the name, since a database may keep copies of keys that are gone.
+// A NameKey represents a name in the keys of indexes: the first bytes of its SHA-256. It
+// is a digest instead of the name because a database may keep copies of deleted keys.
 type NameKey [16]byte
 
 // KeyOf returns the key of a name.
@@ -20,33 +20,31 @@ func KeyOf(name string) NameKey {
 	return NameKey(digest[:len(NameKey{})])
 }
 
-// An Erasure is the part of the erasure of a turn that is about facts. The assertions that were
-// learned from the turn lose their private halves, and every term that they began goes. It only
-// takes away: what they ended stays ended, so that a slice without them is cut again as it was. A
-// statement that is believed by one of them, and that an assertion from elsewhere supports, is
-// asserted once more by the best of those: so it is believed again, from the erasure on.
+// An Erasure is the part of a turn's erasure that concerns facts. The assertions that were learned from the turn lose their
+// private halves, and every term that they began is removed. Nothing else changes: what these assertions ended stays ended, so
+// that a slice without them can be cut again as it was. If a statement is believed because of one of them, and assertions from
+// elsewhere support it, the best of those is recorded once more, and the statement is believed again from the erasure on.
 //
 // It is a change that writes entries above State.Head.
 type Erasure struct {
 	Turn dag.TurnID
 	At   dag.Time
 
-	// Adopting says that another store erased the turn. What it asserted once more comes by itself.
+	// Adopting says that another store erased the turn. The assertions that it recorded once more are adopted on their own.
 	Adopting bool
 
 	gone []Recorded // the assertions that are erased
 	lost []NameKey
 }
 
-// LostRound is the round of questions by which Lost is known.
+// LostRound is the round of Needs from which on Lost is known.
 const LostRound = 3
 
-// Lost returns the names that no fact has as its subject or object any more, from LostRound on.
+// Lost returns the names that are no longer the subject or object of any fact. It is valid from LostRound on.
 func (c *Erasure) Lost() []NameKey { return c.lost }
 
-// Needs asks for the assertions of the turn; then for what else is found by their names, and for the
-// newest versions of their statements; then for all that was said of those that they are the reason to
-// believe.
+// Needs asks for the assertions of the turn; then for other facts with their names, and for the newest
+// versions of their statements; then for all assertions of the statements that are believed because of them.
 func (c *Erasure) Needs(k *history.State) (n history.Needs) {
 	switch k.Round {
 	case 0:
@@ -86,7 +84,7 @@ func (c *Erasure) Needs(k *history.State) (n history.Needs) {
 	return n
 }
 
-// termsIn are those that are known of an index whose keys begin with a prefix.
+// termsIn returns an iterator over the terms in the state that are of an index and whose keys begin with a prefix.
 func termsIn(k *history.State, index history.Index, prefix []byte) func(func(*history.Term) bool) {
 	return func(yield func(*history.Term) bool) {
 		for _, list := range k.Ranges {
@@ -99,8 +97,7 @@ func termsIn(k *history.State, index history.Index, prefix []byte) func(func(*hi
 	}
 }
 
-// assertions returns those of the turn that were not erased yet. A damaged one is erased like any
-// other, as far as it can be read.
+// assertions returns the turn's assertions that are not erased yet. An entry that cannot be read is skipped.
 func (c *Erasure) assertions(k *history.State) (list []Recorded) {
 	for t := range termsIn(k, indexEvidence, c.Turn[:]) {
 		e := k.Entries[t.Since]
@@ -115,7 +112,7 @@ func (c *Erasure) erases(seq dag.Seq) bool {
 	return slices.ContainsFunc(c.gone, func(r Recorded) bool { return r.Seq == seq })
 }
 
-// names returns the keys of the subjects and objects of what is erased, each once.
+// names returns the keys of the subjects and objects of the erased assertions, without duplicates.
 func (c *Erasure) names() []NameKey {
 	var keys []NameKey
 	for i := range c.gone {
@@ -126,7 +123,7 @@ func (c *Erasure) names() []NameKey {
 	return slices.Compact(keys)
 }
 
-// found reports whether a fact that stays has the name.
+// found reports whether a remaining fact has the name.
 func (c *Erasure) found(k *history.State, name NameKey) bool {
 	for _, index := range [...]history.Index{indexOutgoing, indexIncoming} {
 		for t := range termsIn(k, index, name[:]) {
@@ -138,8 +135,7 @@ func (c *Erasure) found(k *history.State, name NameKey) bool {
 	return false
 }
 
-// orphans are the statements that are believed by what is erased, with the number that began the
-// belief.
+// orphans returns the statements that are believed because of an erased assertion, each with the number that began the belief.
 func (c *Erasure) orphans(k *history.State) map[ID]dag.Seq {
 	orphans := map[ID]dag.Seq{}
 	if c.Adopting {
@@ -154,7 +150,7 @@ func (c *Erasure) orphans(k *history.State) map[ID]dag.Seq {
 	return orphans
 }
 
-// Plan takes away what was found, and asserts once more what is left without a reason.
+// Plan removes the erased assertions, and records once more the assertions that again returns.
 func (c *Erasure) Plan(k *history.State) (*history.Plan, error) {
 	p := &history.Plan{Erases: true}
 	for i := range c.gone {
@@ -184,8 +180,8 @@ func (c *Erasure) Plan(k *history.State) (*history.Plan, error) {
 	return p, nil
 }
 
-// again returns the assertions that are recorded once more: of each orphan the surest from elsewhere,
-// of several the first one.
+// again returns the assertions to be recorded once more: for each orphan the
+// assertion from elsewhere with the highest confidence, of several the first one.
 func (c *Erasure) again(k *history.State) (acts []Act) {
 	best := map[ID]Recorded{}
 	orphans := c.orphans(k)

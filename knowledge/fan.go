@@ -7,30 +7,29 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// A fan is the edges of one node, in order, out of several streams: one for each name that
-// stands for it and each direction.
+// A fan merges the edges of one node, in order, from several streams: one for each name of the node and each direction.
 type fan struct {
 	node    int
-	low     dag.PPM // the lowest confidence on the way to the node
+	low     dag.PPM // the lowest confidence on the path to the node
 	streams []stream
 
 	next    *Edge   // the next edge; nil: there is none, or it is not known
-	min     dag.PPM // of the way on by it; if the fan is pending, of the best that may come
+	min     dag.PPM // the lowest confidence of the path extended by next; if the fan is pending, of the path extended by the best edge that may come
 	pending bool    // a stream must be asked before the next edge is known
-	from    int     // the stream that next is of, or that must be asked
+	from    int     // the stream of next, or the stream that must be asked
 }
 
 // A stream is the edges of one name in one direction.
 type stream struct {
 	ask   Ask
-	edges []Edge // that came and were not taken
+	edges []Edge // received and not taken yet
 	whole bool   // no more will come
 }
 
-// empty reports whether it must be asked for more.
+// empty reports whether the stream must be asked for more edges.
 func (s *stream) empty() bool { return len(s.edges) == 0 && !s.whole }
 
-// fans returns a fan of each node from first on, as a heap. All of them are pending.
+// fans returns a heap with a pending fan for each node from first on.
 func (w *walk) fans(first int) fanHeap {
 	nodes := w.nodes[first:]
 	h, fans := make(fanHeap, len(nodes)), make([]fan, len(nodes))
@@ -42,7 +41,7 @@ func (w *walk) fans(first int) fanHeap {
 	return h
 }
 
-// open returns a fan its streams, if it has none.
+// open creates the streams of a fan, if it has none.
 func (w *walk) open(f *fan) {
 	if f.streams != nil {
 		return
@@ -59,8 +58,7 @@ func (w *walk) open(f *fan) {
 	}
 }
 
-// look finds the next edge. A stream that must be asked comes before an edge unless the edge
-// is better than all that can come.
+// look finds the next edge. A stream that must be asked takes precedence over an edge, unless the edge is better than every edge that can come.
 func (f *fan) look() {
 	f.next, f.pending, f.min = nil, false, 0
 	for i := range f.streams {
@@ -72,7 +70,7 @@ func (f *fan) look() {
 				f.next, f.pending, f.from = e, false, i
 			}
 		case !s.whole:
-			// What may come is after the mark, and the mark itself has been read.
+			// Edges that may come are after the mark; the edge of the mark has been read.
 			if f.next == nil || s.ask.After.Before(f.next) {
 				if !f.pending || s.ask.After.less(f.streams[f.from].ask.After) {
 					f.next, f.pending, f.from = nil, true, i
@@ -91,14 +89,14 @@ func (f *fan) look() {
 	}
 }
 
-// take goes on after the next edge.
+// take removes the next edge and finds the one after it.
 func (f *fan) take() {
 	s := &f.streams[f.from]
 	s.edges = s.edges[1:]
 	f.look()
 }
 
-// less reports whether a mark is before another.
+// less reports whether m is before o.
 func (m Mark) less(o Mark) bool {
 	if m.Since == 0 || o.Since == 0 {
 		return m.Since == 0 && o.Since != 0
@@ -106,8 +104,7 @@ func (m Mark) less(o Mark) bool {
 	return cmp.Or(cmp.Compare(o.Confidence, m.Confidence), compareIDs(&m.ID, &o.ID), cmp.Compare(m.Since, o.Since)) < 0
 }
 
-// A fanHeap has the fan with the best way on at its front; one that is pending counts for
-// the best that may come.
+// A fanHeap has the fan with the best extension of its path at the front. A pending fan counts with the best edge that may come.
 type fanHeap []*fan
 
 func (h fanHeap) Len() int      { return len(h) }
@@ -126,7 +123,7 @@ func (h *fanHeap) Pop() any {
 	return last
 }
 
-// take returns a stream what it was asked for.
+// take gives a stream the run that it asked for.
 func (w *walk) take(s *stream, run Run) {
 	s.edges, s.whole = w.sure(run)
 	if n := len(s.edges); n > 0 {
@@ -135,7 +132,7 @@ func (w *walk) take(s *stream, run Run) {
 	}
 }
 
-// fromKept returns a pending fan what it lacks if that is at hand, and reports whether it was.
+// fromKept fills a pending fan from edges in memory, and reports whether that was possible.
 func (w *walk) fromKept(f *fan) bool {
 	if w.keeper == nil {
 		return false
@@ -154,8 +151,8 @@ func (w *walk) fromKept(f *fan) bool {
 	return true
 }
 
-// feed asks for what pending fans lack, all at once: of those that may come before the best
-// edge that is known, or, where that was not enough twice, of all.
+// feed asks, in one call, for the edges that pending fans lack: for fans that may
+// have a better edge than the best known one, or with all for every pending fan.
 func (w *walk) feed(h fanHeap, all bool) error {
 	best := dag.PPM(0)
 	for _, f := range h {

@@ -10,14 +10,14 @@ import (
 	"github.com/graphkernel/graphkernel/history"
 )
 
-// ErrHeld is wrapped if an act would assert or end what only a space of beliefs may.
+// ErrHeld is wrapped if an act would assert or end a fact that only a space of beliefs may assert or end.
 var ErrHeld = errors.New("the fact is what a space of beliefs holds to be true; revise or contract it there")
 
-// heldPrefix begins the sources of assertions by which beliefs are projected.
+// heldPrefix begins the sources of the assertions that project beliefs.
 const heldPrefix = "belief:"
 
-// HeldSource returns the source of assertions that a revision of an item makes: the item's name, without a scheme, and the number of the
-// revision. A name that is too long for a source is replaced by its SHA-256.
+// HeldSource returns the source of the assertions that a revision of an item makes: the item's name without
+// a scheme, and the number of the revision. A name that is too long for a source is replaced by its SHA-256.
 func HeldSource(item string, revision int) string {
 	number := fmt.Sprintf("?r=%d", revision)
 	if len(heldPrefix)+len(item)+len(number) > MaxSource {
@@ -29,15 +29,15 @@ func HeldSource(item string, revision int) string {
 // Held reports whether the fact is a projection of a belief.
 func (f *Fact) Held() bool { return strings.HasPrefix(f.Source, heldPrefix) }
 
-// HolderOf returns the item that HeldSource made a source of, or its digest, and reports whether it made it at all.
+// HolderOf is the inverse of HeldSource. It returns the item of a source, or the item's digest, and false for any other source.
 func HolderOf(source string) (item string, held bool) {
 	rest, held := strings.CutPrefix(source, heldPrefix)
 	item, _, _ = strings.Cut(rest, "?")
 	return item, held
 }
 
-// Chain is the digest under which versions of the fact follow each other: that of its statement, or, of a belief, one of the statement and the item. So
-// nobody else's assertion confirms what an item holds, and when that gives way, nobody else's assertion ends.
+// Chain returns the digest that connects the versions of the fact: the digest of its statement or, if it projects a belief, of the
+// statement and the item. So no other assertion confirms what an item asserts, and when the item gives it up, no other assertion ends.
 func (f *Fact) Chain() ID {
 	id := f.Statement.ID()
 	if !f.Held() {
@@ -47,7 +47,7 @@ func (f *Fact) Chain() ID {
 	return sha256.Sum256(append(append(id[:], 0), heldPrefix+item...))
 }
 
-// refuseHeld refuses acts that callers may not make: those by which beliefs are projected.
+// refuseHeld refuses acts that project beliefs, which callers may not make.
 func refuseHeld(acts []Act) error {
 	for i := range acts {
 		if f := &acts[i].Fact; acts[i].Kind == Assert && f.Held() {
@@ -57,13 +57,13 @@ func refuseHeld(acts []Act) error {
 	return nil
 }
 
-// A Holding is what an item of beliefs asserts at a number.
+// A Holding is a fact that an item of beliefs asserts.
 type Holding struct {
 	Since dag.Seq // the number of the assertion
 	Fact  Fact
 }
 
-// Assertions are the entries and terms of holdings that begin, under the numbers after head.
+// Assertions returns the plan that begins holdings, with entries numbered after head.
 func Assertions(list []Holding, salts []dag.Salt, head dag.Seq, at dag.Time) (*history.Plan, error) {
 	acts := make([]Act, len(list))
 	for i := range list {
@@ -72,7 +72,7 @@ func Assertions(list []Holding, salts []dag.Salt, head dag.Seq, at dag.Time) (*h
 	return holding(acts, nil, head, at)
 }
 
-// Retractions are the entries and terms by which holdings end, under the numbers after head.
+// Retractions returns the plan that ends holdings, with entries numbered after head.
 func Retractions(list []Holding, salts []dag.Salt, reason string, head dag.Seq, at dag.Time) (*history.Plan, error) {
 	acts := make([]Act, len(list))
 	for i := range list {

@@ -15,7 +15,7 @@ const (
 	MaxPaths = 50        // paths of an answer
 	maxWays  = 20_000    // beginnings of paths that are extended in one hop
 	maxTries = 1_000_000 // pairs of a beginning and an edge that may extend it, in one hop
-	maxAsks  = 4096      // questions in one call of the graph
+	maxAsks  = 4096      // asks in one call of the graph
 	maxEdges = 128 << 10 // edges that one call of the graph asks for
 )
 
@@ -26,16 +26,12 @@ type way struct {
 	path []*Edge
 }
 
-// Paths returns the q.MaxResults best paths from q.Start, one entity, to another. No entity
-// occurs twice in a path. Paths with fewer hops come first, of these those with the higher
-// minimum confidence, of these those whose edges come first, one after the other, as
-// Edge.Compare orders them.
+// Paths returns the q.MaxResults best paths from q.Start, one entity, to another. No entity occurs twice in a path. Paths are ordered by the number
+// of hops, the fewest first, then by minimum confidence, the highest first, then by their edges, one after the other, as Edge.Compare orders them.
 //
-// Cut is CutResults if and only if there are more paths than were asked for: the search always
-// looks for one more. It is CutWork if the search ended before it could tell, or before it found
-// the paths that were asked for. A hop whose edges do not all fit into MaxWork is left out as a
-// whole, with all that would follow. Where a hop has more than 20 000 beginnings of paths, or a
-// million edges that may extend them, only the best are extended.
+// Cut is CutResults if and only if there are more paths than were asked for: the search always looks for one more. It is CutWork if the search ended
+// before it knew that, or before it found the paths that were asked for. A hop whose edges do not all fit into MaxWork is left out as a whole, with
+// all later hops. If a hop has more than 20 000 beginnings of paths, or a million edges that may extend them, only the best are extended.
 //
 // The search first walks back from the goal to learn how far away every entity is, and then
 // forward through the entities that are near enough.
@@ -63,7 +59,7 @@ func paths(ctx context.Context, g Graph, aliases *normalize.Table, q Query, to s
 		return p.answer, nil
 	}
 	ways := []way{{name: from, min: dag.One}}
-	complete := false // the paths that were asked for are found, and none was left out before them
+	complete := false // all requested paths were found, and no earlier path was left out
 	for hop := 1; hop <= q.MaxHops && len(ways) > 0 && len(p.answer.Reached) <= q.MaxResults; hop++ {
 		complete = len(p.answer.Reached) == q.MaxResults && p.answer.Cut == Whole
 		next, err := p.onward(ways, to, far, q.MaxHops-hop)
@@ -99,9 +95,8 @@ func (p *pathfinder) other(e *Edge) string {
 	return p.aliases.Resolve(e.Other())
 }
 
-// edgesOf returns all edges of entities that the filter lets through, in order. If they are more
-// than the work goes for it cuts the answer and returns none: which came first rests on how they
-// were asked for.
+// edgesOf returns all edges of entities that the filter admits, in order. If these exceed the work
+// limit, it cuts the answer and returns none: their order of arrival depends on how they were asked for.
 func (p *pathfinder) edgesOf(names []string, direction Direction) ([][]Edge, error) {
 	lists := make([][]Edge, len(names))
 	var asks []Ask
@@ -151,8 +146,7 @@ func (p *pathfinder) edgesOf(names []string, direction Direction) ([][]Edge, err
 	return lists, nil
 }
 
-// distances returns how many hops entities are from the goal, as far as half of the way back;
-// who is not in it is further.
+// distances returns the number of hops from entities to the goal, up to half of MaxHops. An entity without a distance is further away.
 func (p *pathfinder) distances(to, from string) (map[string]int, error) {
 	back := map[Direction]Direction{Outgoing: Incoming, Incoming: Outgoing, Both: Both}[p.Direction]
 	far := map[string]int{to: 0}
@@ -179,7 +173,7 @@ func (p *pathfinder) distances(to, from string) (map[string]int, error) {
 	return far, nil
 }
 
-// A try is a way and an edge by which it might go on.
+// A try is a way and an edge that may extend it.
 type try struct {
 	way  *way
 	edge *Edge
@@ -187,8 +181,8 @@ type try struct {
 	min  dag.PPM
 }
 
-// onward goes one hop on from every way that can reach the goal in the hops that are left. It
-// gives the best, to the goal and elsewhere, one more of each than there is room for.
+// onward extends by one hop every way that can reach the goal in the remaining hops. It
+// returns the best ways to the goal and the best other ways, one more of each than the limit.
 func (p *pathfinder) onward(ways []way, to string, far map[string]int, left int) ([]way, error) {
 	index := map[string]int{}
 	var names []string
@@ -228,7 +222,7 @@ func (p *pathfinder) onward(ways []way, to string, far map[string]int, left int)
 	slices.SortStableFunc(tries, func(a, b try) int {
 		return cmp.Or(cmp.Compare(b.min, a.min), slices.CompareFunc(a.way.path, b.way.path, (*Edge).Compare), a.edge.Compare(b.edge))
 	})
-	// Only what is kept has a path of its own: all of them would take gigabytes.
+	// Only the returned ways get a path of their own: paths for all tries would take gigabytes.
 	var next []way
 	arrived, elsewhere := p.MaxResults+1, maxWays+1
 	for i := range tries {
@@ -246,7 +240,7 @@ func (p *pathfinder) onward(ways []way, to string, far map[string]int, left int)
 	return next, nil
 }
 
-// visits reports whether a way has been at an entity.
+// visits reports whether a way contains an entity.
 func (p *pathfinder) visits(w *way, name string) bool {
 	at := w.name
 	for i := len(w.path); ; i-- {

@@ -14,39 +14,37 @@ import (
 	"github.com/graphkernel/graphkernel/normalize"
 )
 
-// MaxActs bounds the acts that one request records, and MaxBatch those that are recorded at
-// once. Who loads millions takes more than a request does: a batch changes each page of an
-// index that it meets once, however many of its facts are there.
+// MaxActs bounds the acts of one request, and MaxBatch the acts that are recorded at once. A bulk load records more than
+// a request at once: a batch changes each index page that it touches once, however many of its facts are on that page.
 const (
 	MaxActs  = 10_000
 	MaxBatch = 100_000
 )
 
 // ErrNotBelieved is wrapped if an act supersedes a statement that is not believed: it was never
-// asserted, or somebody else has ended it meanwhile. Look again, and decide anew.
+// asserted, or somebody else has ended it meanwhile. The caller should read again and decide anew.
 var ErrNotBelieved = errors.New("the statement is not believed")
 
-// ErrNoEvidence is wrapped if a fact names a turn or a slice that is not here.
+// ErrNoEvidence is wrapped if a fact names a turn or a slice that is not stored here.
 var ErrNoEvidence = errors.New("the evidence that the fact names is not here")
 
-// ErrErased is wrapped if a fact that was just found was erased meanwhile. Ask again.
+// ErrErased is wrapped if a fact that was just found was erased meanwhile. The caller should ask again.
 var ErrErased = errors.New("facts were erased while they were read; ask again")
 
-// Prepared is the part of recording that depends on nothing stored: the acts checked, and
-// their digests. It refers to the acts, which must not change meanwhile.
+// Prepared is the part of recording acts that does not depend on stored data: the checked
+// acts and their digests. It refers to the acts, which must not change meanwhile.
 type Prepared struct {
 	acts     []Act
-	ids      []ID         // of the statement that each act is about
-	contents []dag.Digest // of each act
-	publics  [][]byte     // the public half of each
-	touched  []ID         // every statement whose state matters, once
+	ids      []ID         // the statement that each act is about
+	contents []dag.Digest // the Content of each act
+	publics  [][]byte     // the public half of each act
+	touched  []ID         // the statements whose state matters, see Touched
 	aliases  bool
-	history  []Recorded // if not nil, the acts have numbers and times
-	public   bool       // callers ask for the acts, who may not change what beliefs hold
+	history  []Recorded // if not nil, another store recorded the acts, with these numbers and times
+	public   bool       // callers make the acts, and may not change facts that beliefs assert
 }
 
-// Prepare checks up to MaxBatch acts and computes their digests; an [ActError] names the one
-// that is refused. Its cost is four SHA-256 of about 200 bytes for each.
+// Prepare checks up to MaxBatch acts and computes their digests; an [ActError] names a refused act. It costs four SHA-256 of about 200 bytes per act.
 func Prepare(acts []Act) (*Prepared, error) {
 	if len(acts) > MaxBatch {
 		return nil, fmt.Errorf("%w: %d acts at once, at most %d", ErrForm, len(acts), MaxBatch)
@@ -76,8 +74,7 @@ func Prepare(acts []Act) (*Prepared, error) {
 	return p, nil
 }
 
-// digest checks the acts and computes what follows from each alone, on as many processors as
-// there are: it is a third of the time in which a large batch is recorded.
+// digest checks the acts and computes the digests of each, on all processors: this takes a third of the time of recording a large batch.
 func (p *Prepared) digest() error {
 	const portion = 512
 	if len(p.acts) <= portion {
@@ -100,7 +97,7 @@ func (p *Prepared) digest() error {
 	}
 	workers.Wait()
 	for _, err := range errs {
-		if err != nil { // that of the first act
+		if err != nil { // the error of the first refused act
 			return err
 		}
 	}
@@ -108,7 +105,7 @@ func (p *Prepared) digest() error {
 }
 
 func (p *Prepared) digestPortion(from, to int) error {
-	publics := make([]byte, 0, 160*(to-from)) // of all of them
+	publics := make([]byte, 0, 160*(to-from)) // the public halves of the portion
 	var text []byte
 	for i := from; i < to; i++ {
 		a := &p.acts[i]
@@ -118,7 +115,7 @@ func (p *Prepared) digestPortion(from, to int) error {
 		var salt int
 		text, salt = a.append(text[:0])
 		began := len(publics)
-		publics = a.appendPublic(publics, sha256.Sum256(text)) // what came before it stays where it was if this moves
+		publics = a.appendPublic(publics, sha256.Sum256(text)) // if append reallocates, earlier halves stay in the old array
 		p.publics[i] = publics[began:len(publics):len(publics)]
 		p.contents[i] = contentOf(text, salt)
 		switch a.Kind {
@@ -131,8 +128,7 @@ func (p *Prepared) digestPortion(from, to int) error {
 	return nil
 }
 
-// contentOf is [Act.Content] of the act that has a canonical form, which it changes, with the digits
-// of its salt at a place.
+// contentOf returns the [Act.Content] of an act with this canonical form, which it overwrites, and with the salt's first digit at a position.
 func contentOf(text []byte, salt int) dag.Digest {
 	for i := range 2 * len(dag.Salt{}) {
 		text[salt+i] = '0'
@@ -140,14 +136,13 @@ func contentOf(text []byte, salt int) dag.Digest {
 	return sha256.Sum256(text)
 }
 
-// PrepareHistory is Prepare for acts that another store recorded: they keep their numbers
-// and times.
+// PrepareHistory is like Prepare for acts that another store recorded: they keep their numbers and times.
 func PrepareHistory(recorded []Recorded) (*Prepared, error) {
 	n := len(recorded)
 	all := &Prepared{
 		acts: make([]Act, n), ids: make([]ID, n), contents: make([]dag.Digest, n), publics: make([][]byte, n), history: recorded,
 	}
-	var living []int // those that were not erased
+	var living []int // the acts that were not erased
 	for i := range recorded {
 		r := &recorded[i]
 		if all.acts[i] = r.Act; !r.At.Valid() {
@@ -181,8 +176,7 @@ func PrepareHistory(recorded []Recorded) (*Prepared, error) {
 	return all, nil
 }
 
-// Touched returns the statements whose believed versions planning must know, some of them more
-// than once.
+// Touched returns the statements whose believed versions Plan must know, possibly with duplicates.
 func (p *Prepared) Touched() []ID { return p.touched }
 
 // About returns the statement that an act is about, and false if it is about an alias.
@@ -191,85 +185,82 @@ func (p *Prepared) About(i int) (ID, bool) {
 	return p.ids[i], k == Assert || k == Retract
 }
 
-// Aliases reports whether planning must know the alias table.
+// Aliases reports whether Plan must know the alias table.
 func (p *Prepared) Aliases() bool { return p.aliases }
 
-// Known is what is stored about prepared acts.
+// Known contains the stored data about prepared acts.
 type Known struct {
 	Head     dag.Seq
-	Believed map[ID]Belief          // of Touched, those that are believed
-	Recorded map[dag.Digest]dag.Seq // by content: the newest number under which an assertion is
-	Aliases  *normalize.Table       // if Prepared.Aliases
+	Believed map[ID]Belief          // the statements of Touched that are believed
+	Recorded map[dag.Digest]dag.Seq // the newest number of an assertion, by its Content
+	Aliases  *normalize.Table       // set if Prepared.Aliases
 
-	// Of a history: which of the numbers that its decisions name are of erased acts, and the
-	// assertions of the others that were asked for.
+	// Of the numbers that were asked for: those of erased acts, and the assertions with the other numbers.
 	Erased   map[dag.Seq]bool
 	Versions map[dag.Seq]*Fact
 }
 
-// A Belief is the version in which a statement is believed, and since when it is.
+// A Belief is the version in which a statement is believed, and the number that began the belief.
 type Belief struct {
-	Since      dag.Seq // of the version: the number of its assertion
+	Since      dag.Seq // the number of the assertion that began the version
 	Opened     dag.Seq // the number of the assertion that began the belief
 	Confidence dag.PPM
 }
 
-// A Result says what became of an act.
+// A Result is the effect of an act.
 type Result string
 
 // The results.
 const (
-	Asserted  Result = "asserted"  // the statement is believed now, and was not
+	Asserted  Result = "asserted"  // the statement is believed now, and was not before
 	Confirmed Result = "confirmed" // it was believed already; the evidence was added
-	Existing  Result = "existing"  // nothing changed: the same is recorded
-	Retracted Result = "retracted" // the statement is believed no longer
+	Existing  Result = "existing"  // nothing changed: the same act is recorded already
+	Retracted Result = "retracted" // the statement is no longer believed
 	Absent    Result = "absent"    // nothing changed: there was nothing to retract or remove
 	Aliased   Result = "aliased"   // the alias counts from now on
-	Unaliased Result = "unaliased" // and no longer
-	Erased    Result = "erased"    // of a history: what the act was is not known
+	Unaliased Result = "unaliased" // the alias no longer counts
+	Erased    Result = "erased"    // another store recorded and erased the act: its effect is unknown
 )
 
-// An Outcome is the result of an act, and the number that it was recorded under; 0 if it
-// changed nothing.
+// An Outcome is the result of an act, and the number under which it was recorded; 0 if it changed nothing.
 type Outcome struct {
 	Result    Result  `json:"result" is:"KnowledgeResult"`
 	Seq       dag.Seq `json:"seq,omitempty"`
 	Statement ID      `json:"statement,omitzero" is:"Digest"` // of Assert and Retract
 }
 
-// A Planned write is what a back end does.
+// A Planned lists what a store must write.
 type Planned struct {
 	Head     dag.Seq
 	Outcomes []Outcome  // of each act
 	Recorded []Recorded // to insert, by ascending Seq
-	Which    []int      // of the prepared acts each of these is
+	Which    []int      // for each of Recorded, the index of its prepared act
 	Ended    []Ending   // stored versions to end
 	Aliases  *normalize.Table
 }
 
-// An Ending ends the version that the assertion of a number began.
+// An Ending ends the version that the assertion with the number Since began.
 type Ending struct {
-	Statement ID // zero: that of Known.Versions
+	Statement ID // zero: the statement of Known.Versions
 	Since     dag.Seq
 	Until     dag.Seq
 }
 
-// A planner goes through acts one by one.
+// A planner decides acts one by one.
 type planner struct {
 	prepared *Prepared
 	*Planned
 	at       dag.Time
 	believed map[ID]Belief
 	recorded map[dag.Digest]dag.Seq
-	mine     map[dag.Seq]int // versions that this plan began, by their numbers: indexes of Recorded
+	mine     map[dag.Seq]int // versions that this plan began: from their numbers to indexes of Recorded
 	erased   map[dag.Seq]bool
 	versions map[dag.Seq]*Fact
 }
 
-// Plan decides what recording the acts does, at a time. All are recorded or none: an
-// [ActError] names the act. It is pure.
+// Plan decides what recording the acts at a time changes. All acts are recorded or none; an [ActError] names a refused act. It is pure.
 func (p *Prepared) Plan(k Known, at dag.Time) (*Planned, error) {
-	n := len(p.acts) // most of them are new, as a rule
+	n := len(p.acts) // usually most acts are new
 	w := &planner{
 		prepared: p, at: at,
 		Planned: &Planned{
@@ -289,7 +280,7 @@ func (p *Prepared) Plan(k Known, at dag.Time) (*Planned, error) {
 	for i := range p.acts {
 		o, err := w.act(i)
 		if err != nil {
-			if p.history != nil { // it was recorded once, so the history is none
+			if p.history != nil { // another store recorded it, so its history is invalid
 				err = fmt.Errorf("%w: number %d: %w", dag.ErrForm, p.history[i].Seq, err)
 			}
 			return nil, &ActError{i, len(p.acts), err}
@@ -319,7 +310,7 @@ func (w *planner) act(i int) (Outcome, error) {
 	return w.alias(i, a)
 }
 
-// gone records an act that was erased. What it ended stays ended.
+// gone records an act that was erased. The versions that it ended stay ended.
 func (w *planner) gone(i int) (Outcome, error) {
 	seq, err := w.record(i)
 	if err != nil {
@@ -338,8 +329,8 @@ func (w *planner) gone(i int) (Outcome, error) {
 	return Outcome{Result: Erased, Seq: seq}, nil
 }
 
-// recall brings back, of versions that erased acts began, as much as an act of a history says of
-// them: whether its statement, and those that it superseded, were believed by one.
+// recall restores beliefs that erased acts began, as far as the decision of an adopted act shows them:
+// whether its statement, and the statements that it superseded, were believed because of an erased act.
 func (w *planner) recall(i int, a *Act, did *Decision) {
 	believe := func(id ID, b Belief) {
 		if now, ok := w.believed[id]; ok && !w.erased[now.Since] {
@@ -366,7 +357,7 @@ func (w *planner) recall(i int, a *Act, did *Decision) {
 		believe(old, ended(k))
 	}
 	b := Belief{Since: did.Under, Opened: did.Under, Confidence: a.Fact.Confidence}
-	if did.Opened != 0 && b.Confidence > 0 { // it was believed with less
+	if did.Opened != 0 && b.Confidence > 0 { // it was believed with a lower confidence
 		b.Opened, b.Confidence = did.Opened, b.Confidence-1
 	}
 	believe(w.prepared.ids[i], b)
@@ -429,7 +420,7 @@ func (w *planner) retract(i int) (Outcome, error) {
 	return Outcome{Retracted, seq, id}, nil
 }
 
-// mayEnd refuses to end what a belief holds, unless the acts are those of the belief, or were recorded once.
+// mayEnd refuses to end a fact that a belief asserts if the acts are those of callers. Acts of the belief and adopted acts may end it.
 func (w *planner) mayEnd(since dag.Seq) error {
 	if f := w.versions[since]; w.prepared.public && f != nil && f.Held() {
 		return fmt.Errorf("%w: number %d", ErrHeld, since)
@@ -440,7 +431,7 @@ func (w *planner) mayEnd(since dag.Seq) error {
 // did returns the decision of the act that was recorded last.
 func (w *planner) did() *Decision { return &w.Recorded[len(w.Recorded)-1].Did }
 
-// end ends what is believed of a statement.
+// end ends the belief in a statement.
 func (w *planner) end(id ID, until dag.Seq) {
 	b := w.believed[id]
 	did := w.did()
@@ -453,7 +444,7 @@ func (w *planner) end(id ID, until dag.Seq) {
 	delete(w.believed, id)
 }
 
-// record returns an act its number.
+// record adds an act to the plan and returns its number.
 func (w *planner) record(i int) (dag.Seq, error) {
 	if w.Head == dag.MaxSeq {
 		return 0, fmt.Errorf("%w: the tenant has used the last number, %d", ErrForm, dag.MaxSeq)
@@ -466,7 +457,7 @@ func (w *planner) record(i int) (dag.Seq, error) {
 	return w.Head, nil
 }
 
-// alias changes the table.
+// alias changes the alias table.
 func (w *planner) alias(i int, a *Act) (Outcome, error) {
 	if a.Kind == Unalias && w.Planned.Aliases.Resolve(a.Alias) == a.Alias {
 		return Outcome{Result: Absent}, nil
@@ -489,8 +480,7 @@ func (w *planner) alias(i int, a *Act) (Outcome, error) {
 	return Outcome{Result: Aliased, Seq: seq}, nil
 }
 
-// AliasesOf returns the table that follows from acts about aliases, by ascending Seq, as of a
-// number, on top of one that is older.
+// AliasesOf returns the alias table t with the changes of acts about aliases, in ascending order, up to the number asOf.
 func AliasesOf(t *normalize.Table, acts []Recorded, asOf dag.Seq) (*normalize.Table, error) {
 	var changes []normalize.Change
 	for i := range acts {

@@ -10,17 +10,15 @@ import (
 	"github.com/graphkernel/graphkernel/normalize"
 )
 
-// A Decision is what recording an act did to versions, in numbers alone. It is kept beside the
-// act's leaf, and stays when the act is erased: so what follows from the acts that are left is
-// known without it.
+// A Decision contains, in numbers alone, what recording an act did to versions. It is stored with the act but not in
+// its leaf, and stays when the act is erased: the consequences of the remaining acts are known without the erased one.
 type Decision struct {
-	Under  dag.Seq   // of an assertion: the version in which its statement was believed; 0: it was not
-	Opened dag.Seq   // of an assertion that began a version: see Recorded.Opened; else 0
-	Ended  []dag.Seq // the versions that it ended: of Act.Supersedes in their order, then that of its own statement
+	Under  dag.Seq   // of an assertion: the version in which its statement was believed already; 0: it was not believed
+	Opened dag.Seq   // of an assertion that began a version: Recorded.Opened; else 0
+	Ended  []dag.Seq // the versions that it ended: those of Act.Supersedes in their order, then that of its own statement
 }
 
-// append writes a decision as the detail of an entry: nothing for that of an act that ended and began
-// nothing, else varints.
+// append writes a decision as the detail of an entry: nothing if the act ended and began no version, else varints.
 func (d *Decision) append(dst []byte) []byte {
 	if d.Under == 0 && d.Opened == 0 && len(d.Ended) == 0 {
 		return dst
@@ -48,8 +46,7 @@ func readDecision(detail []byte) (d Decision, err error) {
 	return d, nil
 }
 
-// appendPrivate writes the half of an act that can be erased, packed: the salt, and what the act
-// says beside its kind.
+// appendPrivate writes the erasable half of an act, packed: the salt, and all of the act's content except its kind.
 func (a *Act) appendPrivate(dst []byte) []byte {
 	dst = append(dst, a.Salt[:]...)
 	switch a.Kind {
@@ -84,7 +81,7 @@ func appendTexts(dst []byte, texts ...string) []byte {
 
 var errPacked = errors.New("its private half is damaged")
 
-// readPrivate reads what appendPrivate writes. It checks lengths alone.
+// readPrivate parses the output of appendPrivate. It checks only lengths.
 func readPrivate(kind Kind, data []byte) (a Act, err error) {
 	r := reader{rest: data}
 	a.Kind = kind
@@ -116,7 +113,7 @@ func readPrivate(kind Kind, data []byte) (a Act, err error) {
 	return a, nil
 }
 
-// Entry returns the entry that an act is kept as.
+// Entry returns the entry of a recorded act.
 func (r *Recorded) Entry() history.Entry {
 	return history.Entry{
 		Seq: r.Seq, Kind: history.Kind(types[r.Act.Kind]), At: r.At,
@@ -124,8 +121,7 @@ func (r *Recorded) Entry() history.Entry {
 	}
 }
 
-// FromEntry reads an act that is kept as an entry, and holds its halves against each other. Until
-// and Opened are left zero: they follow from terms.
+// FromEntry parses the entry of an act, and checks that its halves belong together. Until and Opened stay zero: they follow from terms.
 func FromEntry(e *history.Entry) (Recorded, error) {
 	r := Recorded{Seq: e.Seq, At: e.At, Leaf: e.Leaf(), Erased: e.Private == nil}
 	public, digest, err := readPublic(e.Public)

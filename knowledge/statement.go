@@ -13,19 +13,18 @@ import (
 	"github.com/graphkernel/graphkernel/normalize"
 )
 
-// Forever is the end of a validity that has none. Times are half-open, so it is no instant
-// at which anything holds.
+// Forever is the Until of a statement without an end. Such a statement holds at every instant from From on, Forever included.
 const Forever = dag.MaxTime
 
-// Bounds of what a fact holds.
+// Bounds of the fields of a fact.
 const (
 	MaxSource  = 128               // bytes of a source
-	MaxWritten = normalize.MaxName // bytes of a name as it was written, unless it is that of a text
+	MaxWritten = normalize.MaxName // bytes of a name as it was written, except the name of a text
 	MaxText    = normalize.MaxText // bytes of a text
 	MaxReason  = 1024              // bytes of a reason
 )
 
-// ErrForm is wrapped by every error about what acts are made of.
+// ErrForm is wrapped by every error about the form of an act.
 var ErrForm = errors.New("not in the form of a fact")
 
 // An ID names a statement: the SHA-256 of its canonical form.
@@ -35,8 +34,8 @@ type ID = dag.Digest
 type Statement struct {
 	Subject, Predicate, Object string // in the form of normalize.Name, or of an earlier rule
 
-	// It holds from From on and before Until. The zero From is 1970, from when on
-	// GKP/1 has times; Until is Forever if there is no end. From < Until.
+	// It holds from From on and before Until. The zero From is 1970, where the
+	// times of GKP/1 begin; Until is Forever if there is no end. From < Until.
 	From, Until dag.Time
 }
 
@@ -57,7 +56,7 @@ func (s *Statement) ID() ID {
 	return sha256.Sum256(w.Bytes)
 }
 
-// writeTimes writes the last members of an object: what is not limited is left out.
+// writeTimes writes the last members of an object. It leaves out a zero From and an Until of Forever.
 func (s *Statement) writeTimes(w *canon.Writer) {
 	if s.From != 0 {
 		w.Key("valid_from")
@@ -69,7 +68,7 @@ func (s *Statement) writeTimes(w *canon.Writer) {
 	}
 }
 
-// Holds reports whether the statement says something about an instant.
+// Holds reports whether the statement holds at an instant.
 func (s *Statement) Holds(at dag.Time) bool {
 	return s.From <= at && (at < s.Until || s.Until == Forever)
 }
@@ -89,8 +88,7 @@ func (s *Statement) Check() error {
 	return nil
 }
 
-// Written is how the names of a fact were spelled, each "" if as its canonical name. For the
-// name of a text it is the text.
+// Written contains the spellings of a fact's names. A spelling is "" if it is the canonical name. For the name of a text it is the text.
 type Written struct {
 	Subject   string `json:"subject,omitempty"`
 	Predicate string `json:"predicate,omitempty"`
@@ -100,15 +98,15 @@ type Written struct {
 // A Fact is an assertion of a statement.
 type Fact struct {
 	Statement
-	Rule       normalize.Rule // that formed the names
+	Rule       normalize.Rule // the rule that formed the names
 	Written    Written
 	Confidence dag.PPM
 	Source     string     // who says so: printable ASCII, such as "user", "extract/1", "llm:MODEL"
 	Turn       dag.TurnID // the evidence; zero: none is named
-	Slice      string     // or the slice id that it was learned from; "": none
+	Slice      string     // the id of the slice that it was learned from; "": none
 }
 
-// NewFact makes a fact, certain and without an end, of names as they are written.
+// NewFact returns a fact with confidence 1 and without an end, given names as they are written.
 func NewFact(subject, predicate, object, source string) (Fact, error) {
 	f := Fact{Statement: Statement{Until: Forever}, Rule: normalize.Newest, Confidence: dag.One, Source: source}
 	written := [...]string{subject, predicate, object}
@@ -141,7 +139,7 @@ func Spelled(name, spelling string) string {
 	return spelling
 }
 
-// NewText makes a fact whose object is a text.
+// NewText returns a fact whose object is a text.
 func NewText(subject, predicate, text, source string) (Fact, error) {
 	name, err := normalize.Text(text)
 	if err != nil {

@@ -8,19 +8,18 @@ import (
 	"github.com/graphkernel/graphkernel/history"
 )
 
-// The indexes of knowledge. Each version is a term of three of them, and every other act one of
-// one; an assertion with evidence is one of indexEvidence, too. They hold numbers and digests, and
-// no name: what can be erased is in the acts.
+// The indexes of knowledge. Each version has a term in three of them, and every other act has one term; an assertion with evidence also
+// has a term in indexEvidence. The indexes contain numbers and digests, and no names: everything that can be erased is in the acts.
 const (
 	indexVersions history.Index = 1 + iota // key: statement; value: see versionBytes
 	indexMentions                          // key: statement and content of an assertion that began no version, or statement of a retraction
 	indexOutgoing                          // key: see edgeKey, by the subject
-	indexIncoming                          // the same by the object
-	indexAliases                           // key: nothing; each act about an alias
+	indexIncoming                          // key: see edgeKey, by the object
+	indexAliases                           // key: empty; a term for each act about an alias
 	indexEvidence                          // key: the turn that an assertion was learned from
 )
 
-// kinds are the kinds of entries that are acts.
+// kinds is the set of the kinds of entries that are acts.
 var kinds = func() map[history.Kind]bool {
 	all := map[history.Kind]bool{}
 	for _, t := range types {
@@ -32,8 +31,7 @@ var kinds = func() map[history.Kind]bool {
 // IsKind reports whether entries of a kind are acts.
 func IsKind(k history.Kind) bool { return kinds[k] }
 
-// versionBytes are those of a value of the index of versions: 8 of Opened, 4 of the confidence,
-// 32 of the assertion's content.
+// versionBytes is the length of a value in indexVersions: 8 bytes of Opened, 4 of the confidence, 32 of the assertion's content.
 const versionBytes = 8 + 4 + 32
 
 func appendVersion(dst []byte, opened dag.Seq, confidence dag.PPM, content *dag.Digest) []byte {
@@ -51,22 +49,22 @@ func readVersion(t *history.Term) (b Belief, content dag.Digest, err error) {
 	return b, content, nil
 }
 
-// edgesPrefix begins the keys of the edges of a name.
+// edgesPrefix returns the prefix of the keys of a name's edges.
 func edgesPrefix(name string) []byte {
 	key := KeyOf(name)
 	return append(make([]byte, 0, edgeKeyBytes), key[:]...)
 }
 
-// edgeKeyBytes are those of a name, of the doubt and of a statement.
+// edgeKeyBytes is the length of an edge's key: a name, the doubt and a statement.
 const edgeKeyBytes = len(NameKey{}) + 4 + len(ID{})
 
-// edgeKey puts the edges of a name in their order: 4 bytes of doubt, which is what the confidence
-// lacks to one, and the statement. Terms with the same key are ordered by age.
+// edgeKey returns a key that sorts the edges of a name in their order: the name, 4 bytes of doubt,
+// which is one minus the confidence, and the statement. Terms with the same key are ordered by age.
 func edgeKey(name string, confidence dag.PPM, id *ID) []byte {
 	return append(binary.BigEndian.AppendUint32(edgesPrefix(name), uint32(dag.One-confidence)), id[:]...)
 }
 
-// readEdgeKey returns the name that the key of an edge is of, and the confidence.
+// readEdgeKey returns the name and the confidence in an edge's key.
 func readEdgeKey(t *history.Term) (name NameKey, confidence dag.PPM, err error) {
 	if len(t.Key) != edgeKeyBytes {
 		return name, 0, fmt.Errorf("an edge of the version that number %d began is damaged", t.Since)
@@ -83,7 +81,7 @@ func edgesIndex(incoming bool) history.Index {
 	return indexOutgoing
 }
 
-// readEdge makes an edge of its term, with the assertion that began it.
+// readEdge returns the edge of a term that includes the assertion that began it.
 func readEdge(t *history.Term) (Edge, error) {
 	e := t.Entry
 	a, err := readPrivate(Assert, e.Private)
@@ -102,7 +100,7 @@ func readEdge(t *history.Term) (Edge, error) {
 	return edge, nil
 }
 
-// A reader takes fields off packed bytes. After the end it returns zeros, and notes it in short.
+// A reader reads fields from packed bytes. After the end it returns zeros and sets short.
 type reader struct {
 	rest  []byte
 	short bool
@@ -146,7 +144,7 @@ func (r *reader) end() {
 	}
 }
 
-// termsOf appends the terms that a recorded act begins, each with its end; id is that of its chain. An erased one begins none.
+// termsOf appends the terms that a recorded act begins, with their ends; id is the act's chain. An erased act begins none.
 func termsOf(dst []history.Term, r *Recorded, id *ID, content *dag.Digest) []history.Term {
 	begin := func(index history.Index, key []byte, until dag.Seq, value []byte) {
 		dst = append(dst, history.Term{Index: index, Key: key, Since: r.Seq, Until: until, Value: value})
@@ -182,7 +180,7 @@ func mentionKey(id *ID, content *dag.Digest) []byte {
 	return append(append(make([]byte, 0, 64), id[:]...), content[:]...)
 }
 
-// endings end the terms of a version at a number, given the fact that began it.
+// endings appends the endings of a version's terms at a number, given the fact that began the version.
 func endings(dst []history.Ending, since, until dag.Seq, f *Fact) []history.Ending {
 	id, chain := f.ID(), f.Chain()
 	return append(dst,

@@ -26,26 +26,25 @@ const (
 	MaxHops    = 8
 	MaxResults = 1000
 	MaxStarts  = 64
-	MaxWork    = 200_000 // edges that a traversal looks at before it is cut; newer ones than AsOf do not count
+	MaxWork    = 200_000 // edges that a traversal looks at before it is cut; edges newer than AsOf do not count
 
-	// MaxNewer bounds the edges that a traversal passes over since they are newer than AsOf.
-	// Beyond it there is an error and no answer: one that was cut there would change with
-	// every edge that comes.
+	// MaxNewer bounds the edges that a traversal skips because they are newer than AsOf. Beyond
+	// it the traversal fails: an answer that was cut there would change with every new edge.
 	MaxNewer = 10 * MaxWork
 )
 
-// bounds is MaxWork and MaxNewer, except for tests.
+// bounds contains MaxWork and MaxNewer, or smaller values in tests.
 type bounds struct{ work, newer int }
 
-// A Filter says which versions a question sees.
+// A Filter selects the versions that a query sees.
 type Filter struct {
-	AsOf          dag.Seq   // below dag.MaxSeq, before which what is believed now has no end
-	ValidAt       *dag.Time // nil: whenever it held
+	AsOf          dag.Seq   // below dag.MaxSeq, which is the Until of versions that are believed now
+	ValidAt       *dag.Time // nil: any time
 	Predicates    []string  // in the form of normalize.Name; empty: all
 	MinConfidence dag.PPM
 }
 
-// Admits reports whether the filter lets a version through.
+// Admits reports whether the filter selects a version.
 func (f *Filter) Admits(v *Version) bool {
 	return v.Seen(f.AsOf) && v.Confidence >= f.MinConfidence &&
 		(f.ValidAt == nil || v.Holds(*f.ValidAt)) &&
@@ -61,10 +60,10 @@ type Query struct {
 	MaxResults int // 1 to MaxResults
 }
 
-// ErrQuery is wrapped by the errors about what was asked.
+// ErrQuery is wrapped by errors about the query itself.
 var ErrQuery = errors.New("cannot be asked")
 
-// Check refuses what is out of bounds.
+// Check refuses a query that is out of bounds.
 func (q *Query) Check() error {
 	switch {
 	case len(q.Start) == 0 || len(q.Start) > MaxStarts:
@@ -79,43 +78,42 @@ func (q *Query) Check() error {
 	return nil
 }
 
-// A Reached entity is a result of a traversal, with one way to it.
+// A Reached is an entity that a traversal reached, with one path to it.
 type Reached struct {
 	Entity        string  // the canonical name
 	Hops          int     // 1 or more
-	MinConfidence dag.PPM // the lowest of the path's
-	Path          []*Edge // from a start to the entity; none has an end, which would be after AsOf. They are the graph's
+	MinConfidence dag.PPM // the lowest confidence of the path
+	Path          []*Edge // from a start to the entity; no edge has an end, since it would be after AsOf. The edges belong to the graph
 	From          string  // the start
 }
 
-// A Cut says why a traversal does not give all that could be reached.
+// A Cut says why a traversal does not return everything that can be reached.
 type Cut string
 
 // The cuts.
 const (
-	Whole      Cut = ""        // it returns all within the hops
+	Whole      Cut = ""        // the answer contains everything within the hops
 	CutResults Cut = "results" // more entities can be reached than were asked for
-	CutWork    Cut = "work"    // it would have looked at more than MaxWork edges; what it returns is right, and not all
+	CutWork    Cut = "work"    // it would have looked at more than MaxWork edges; the answer is correct but not complete
 )
 
-// Answer is what a traversal gives. It follows from the acts up to Query.AsOf: none that comes
-// later changes anything of it.
+// Answer is the result of a traversal. It follows from the acts up to Query.AsOf: later acts never change it.
 type Answer struct {
 	Reached []Reached
 	Cut     Cut
-	Looked  int // at so many edges, MaxWork at most
+	Looked  int // edges that were looked at, at most MaxWork
 }
 
 // A node is an entity that was reached, or a start.
 type node struct {
 	name   string
-	parent int // index of the node before; -1 for a start
+	parent int // index of the previous node; -1 for a start
 	hops   int
 	min    dag.PPM
 	by     *Edge
 }
 
-// A walk is a traversal on its way.
+// A walk is the state of a running traversal.
 type walk struct {
 	*Query
 	ctx     context.Context
@@ -123,17 +121,16 @@ type walk struct {
 	keeper  Keeper // g, if it is one
 	aliases *normalize.Table
 	most    bounds
-	newer   int    // edges that were passed over
-	spent   bool   // the work went no further, and the answer is cut
-	limit   int    // edges that are asked for first, of a name
-	nodes   []node // the starts, then what was reached, in order
+	newer   int    // edges that were skipped as newer than AsOf
+	spent   bool   // the work limit was reached, and the answer is cut
+	limit   int    // edges of a name to ask for at first
+	nodes   []node // the starts, then the reached entities, in order
 	seen    map[string]struct{}
 	answer  Answer
 }
 
-// look counts an edge that came, and reports whether the filter lets it through. It cuts the
-// answer where there would be too many. What is counted must not rest on how the edges were
-// asked for, nor on those that are newer.
+// look counts an edge, and reports whether the filter selects it. It cuts the answer at the
+// work limit. The count must depend neither on how the edges were asked for nor on newer edges.
 func (w *walk) look(e *Edge) (bool, error) {
 	switch {
 	case e.Since > w.AsOf:
@@ -149,8 +146,7 @@ func (w *walk) look(e *Edge) (bool, error) {
 	return w.Admits(&e.Version), nil
 }
 
-// sure returns those of a run that have the confidence which is asked for, and whether none
-// that has it follows.
+// sure returns the edges of a run with at least the minimum confidence, and whether no more such edges follow.
 func (w *walk) sure(run Run) (edges []Edge, whole bool) {
 	n := len(run.Edges)
 	for n > 0 && run.Edges[n-1].Confidence < w.MinConfidence {
@@ -159,7 +155,7 @@ func (w *walk) sure(run Run) (edges []Edge, whole bool) {
 	return run.Edges[:n], run.Whole || n == 0 || n < len(run.Edges)
 }
 
-// step returns an edge as part of a path. It is the graph's own if that has no end.
+// step returns an edge as part of a path, without an end. It returns the graph's own edge if that has none.
 func step(e *Edge) *Edge {
 	if e.Version.Until == dag.MaxSeq {
 		return e
@@ -169,14 +165,12 @@ func step(e *Edge) *Edge {
 	return &s
 }
 
-// Traverse returns the entities that can be reached from the starts, each once and by its best
-// path: the fewest hops; of those the highest minimum confidence; of those the one that goes
-// on from the better result, by the better edge (higher confidence, smaller statement digest,
-// outgoing). In this order they are listed, so that no tie is open.
+// Traverse returns the entities that can be reached from the starts, each once and by its best path: the fewest hops,
+// then the highest minimum confidence, then the path that continues from the better result, then the better edge
+// (higher confidence, smaller statement digest, outgoing). The results are listed in this order, so there are no ties.
 //
-// It looks at as few edges of each entity as decide that, in one call of g for each hop and a
-// few more where what came is not enough: an entity with 100 000 edges costs no more than one
-// with some hundreds.
+// For each entity it looks only at the edges that decide this, in one call of g per hop and a few more where
+// the first edges were not enough: an entity with 100 000 edges costs no more than one with some hundreds.
 func Traverse(ctx context.Context, g Graph, aliases *normalize.Table, q Query) (Answer, error) {
 	return traverse(ctx, g, aliases, q, bounds{MaxWork, MaxNewer})
 }
@@ -195,7 +189,7 @@ func traverse(ctx context.Context, g Graph, aliases *normalize.Table, q Query, m
 		}
 	}
 	starts := len(w.nodes)
-	// One more is looked for than was asked for, which says whether there are more.
+	// The search looks for one more than was asked for, to know whether there are more.
 	need := func() int { return q.MaxResults + 1 - (len(w.nodes) - starts) }
 	for first, hop := 0, 1; hop <= q.MaxHops && first < len(w.nodes) && need() > 0 && w.answer.Cut == Whole; hop++ {
 		last := len(w.nodes)
@@ -214,7 +208,7 @@ func traverse(ctx context.Context, g Graph, aliases *normalize.Table, q Query, m
 	return w.answer, nil
 }
 
-// first reports whether an entity was not met before.
+// first reports whether an entity is met for the first time.
 func (w *walk) first(name string) bool {
 	n := len(w.seen)
 	w.seen[name] = struct{}{}
@@ -245,8 +239,8 @@ func (w *walk) reached(starts int) []Reached {
 	return list
 }
 
-// level goes one hop on from the nodes from first on, and appends those that it reaches, the
-// best need of them: it merges the edges of all nodes, each node's in their order.
+// level extends the nodes from first on by one hop, and appends the best need entities
+// that it reaches: it merges the edges of all nodes, each node's in their order.
 func (w *walk) level(first, hop, need int) error {
 	h := w.fans(first)
 	w.limit = max(8, min(128, 2*need/len(h)+4))

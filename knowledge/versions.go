@@ -10,10 +10,9 @@ import (
 	"github.com/graphkernel/graphkernel/normalize"
 )
 
-// Versions returns the assertions that began the versions that are looked for, ascending and with
-// Until and Opened, and how many there are in all. It reads the edges of the names that it is
-// given, or one edge of every version of the tenant, in pages, and of these the assertions only if what they say matters. So f.AsOf must be a number that the
-// head has reached: as of a later one, acts that come meanwhile count in some pages and not in others.
+// Versions returns the assertions that began the selected versions, ascending and with Until and Opened, and how many versions are selected in all.
+// It reads the edges of the given names, or one edge of every version of the tenant, in pages, and their assertions only if a condition needs these.
+// f.AsOf must be a number that the head has reached: as of a later number, acts that arrive meanwhile would count in some pages and not in others.
 func (b Base) Versions(ctx context.Context, tenant dag.Tenant, f Find) ([]Recorded, int, error) {
 	var numbers []dag.Seq
 	var err error
@@ -42,12 +41,11 @@ func (b Base) Versions(ctx context.Context, tenant dag.Tenant, f Find) ([]Record
 	if len(list) != len(numbers) {
 		return nil, 0, fmt.Errorf("%w: of %d versions, from number %d on, the acts of %d are there", history.ErrDamaged, len(numbers), numbers[0], len(list))
 	}
-	list = slices.DeleteFunc(list, func(r Recorded) bool { return r.Erased }) // since the edges were read
+	list = slices.DeleteFunc(list, func(r Recorded) bool { return r.Erased }) // erased after the edges were read
 	return list, total, b.Complete(ctx, tenant, list)
 }
 
-// eachEdge calls fn with edges that count as of f.AsOf, of which those of the versions that are
-// looked for are a part. Some come twice.
+// eachEdge calls fn with edges that count as of f.AsOf, including those of all selected versions. Some edges come twice.
 func (b Base) eachEdge(ctx context.Context, tenant dag.Tenant, f *Find, fn func(*Edge)) error {
 	var prefixes []history.Range
 	of := func(index history.Index, names []string) {
@@ -86,10 +84,10 @@ func (b Base) eachEdge(ctx context.Context, tenant dag.Tenant, f *Find, fn func(
 	return nil
 }
 
-// eachTerm reads a range in pages, so that no more than one is in memory.
+// eachTerm calls fn with the terms of a range. It reads them in pages, so that at most one page is in memory.
 func (b Base) eachTerm(ctx context.Context, tenant dag.Tenant, r history.Range, asOf dag.Seq, fn func(*history.Term) error) error {
 	const page = 4 << 10
-	if asOf == 0 { // nothing counts as of it, and in a range it stands for all
+	if asOf == 0 { // no term counts as of 0, and in a Range 0 means all terms
 		return nil
 	}
 	for r.AsOf, r.Limit = asOf, page; ; {
@@ -111,7 +109,7 @@ func (b Base) eachTerm(ctx context.Context, tenant dag.Tenant, r history.Range, 
 	}
 }
 
-// eachBare calls fn with the number of each version that counts and is as sure as f wants. It reads no assertion.
+// eachBare calls fn with the number of each version that counts and has at least the minimum confidence. It reads no assertions.
 func (b Base) eachBare(ctx context.Context, tenant dag.Tenant, f *Find, fn func(dag.Seq)) error {
 	return b.eachTerm(ctx, tenant, history.Range{Index: indexOutgoing}, f.AsOf, func(t *history.Term) error {
 		_, confidence, err := readEdgeKey(t)
@@ -122,11 +120,11 @@ func (b Base) eachBare(ctx context.Context, tenant dag.Tenant, f *Find, fn func(
 	})
 }
 
-// Totals are how many facts there are, and names that are their subjects or objects.
+// Totals are the number of facts, and the number of names that are their subjects or objects.
 type Totals struct{ Facts, Entities int }
 
-// Totals counts facts and names as of a number. Names that are aliases of one count once. It reads no assertion, and takes a question for every
-// 4096 ends of facts.
+// Totals counts facts and names as of a number. A name and its aliases count
+// once. It reads no assertions, and takes a query for every 4096 ends of facts.
 func (b Base) Totals(ctx context.Context, tenant dag.Tenant, aliases *normalize.Table, asOf dag.Seq) (n Totals, err error) {
 	same := map[NameKey]NameKey{}
 	for alias, canonical := range aliases.All() {
@@ -153,7 +151,7 @@ func (b Base) Totals(ctx context.Context, tenant dag.Tenant, aliases *normalize.
 	return n, nil
 }
 
-// eachOfStatement calls fn with the version of one statement that counts, if there is one.
+// eachOfStatement calls fn with the version of one statement that counts as of f.AsOf, if there is one.
 func (b Base) eachOfStatement(ctx context.Context, tenant dag.Tenant, f *Find, fn func(*Edge)) error {
 	if f.AsOf == 0 {
 		return nil

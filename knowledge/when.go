@@ -6,8 +6,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// ReadTime reads a time at which something holds, as people write it: any RFC 3339 time, or a date,
-// which is its first moment in UTC.
+// ReadTime parses a time at which something holds, as people write it: any RFC 3339 time, or a date, which means its first moment in UTC.
 func ReadTime(s string) (dag.Time, error) {
 	whole := s
 	if len(s) == len("2006-01-02") {

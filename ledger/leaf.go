@@ -14,23 +14,22 @@ import (
 // Version is the version of the leaves that this package writes.
 const Version = "gkl/1"
 
-// A Kind is the type of a leaf, as it is written.
+// A Kind is the type of a leaf, as in its JSON.
 type Kind string
 
-// The kinds of leaves that every reader of a ledger knows, and that of Sigstore. A reader skips
-// those that it does not know.
+// The kinds of leaves that every reader of a ledger knows, and the kind of Sigstore's leaves. A reader skips kinds that
+// it does not know.
 const (
 	KindErasure  Kind = "erasure"
 	KindKey      Kind = "key"
 	KindSigstore Kind = "hashedrekord" // in Sigstore's own form
 )
 
-// An ErasureLeaf says that a turn's body was deleted. The reason is not in it: it is
-// free text.
+// An ErasureLeaf records that a turn's body was deleted. It does not contain the reason, which is free text.
 type ErasureLeaf struct {
 	Tenant dag.Tenant
 	Turn   dag.TurnID
-	Seq    dag.Seq // of the event
+	Seq    dag.Seq // the number of the event
 	At     dag.Time
 }
 
@@ -54,17 +53,17 @@ func (l *ErasureLeaf) Append(dst []byte) []byte {
 	return w.Bytes
 }
 
-// A Purpose says what a key is for.
+// A Purpose says what a key is used for.
 type Purpose string
 
 // The purposes.
 const (
-	PurposeToken       Purpose = "token"       // signs slices with HMAC; the id alone is known
+	PurposeToken       Purpose = "token"       // signs slices with HMAC; only its id is public
 	PurposeAttestation Purpose = "attestation" // signs envelopes; its public key is in the leaf
-	PurposeAPI         Purpose = "api"         // opens the service
+	PurposeAPI         Purpose = "api"         // gives access to the service
 )
 
-// A KeyAct is what happened to a key.
+// A KeyAct is an event in the life of a key.
 type KeyAct string
 
 // The acts.
@@ -73,13 +72,13 @@ const (
 	KeyRetired KeyAct = "retired" // or revoked
 )
 
-// A KeyLeaf says that a key came or went. It holds no secret.
+// A KeyLeaf records that a key was created or retired. It contains no secret.
 type KeyLeaf struct {
 	Tenant    dag.Tenant
 	Purpose   Purpose
 	Event     KeyAct
 	KeyID     string
-	PublicKey []byte // 32 bytes; of PurposeAttestation alone
+	PublicKey []byte // 32 bytes; only for PurposeAttestation
 	At        dag.Time
 }
 
@@ -103,7 +102,7 @@ func (l *KeyLeaf) Append(dst []byte) []byte {
 	return w.Bytes
 }
 
-// EndLeaf writes the members with which the leaves of a kind end, and ends the object.
+// EndLeaf writes tenant, type and version, the last members of most kinds of leaves, and ends the object.
 func EndLeaf(w *canon.Writer, tenant dag.Tenant, kind Kind) {
 	w.Key("tenant")
 	w.String(string(tenant))
@@ -114,35 +113,34 @@ func EndLeaf(w *canon.Writer, tenant dag.Tenant, kind Kind) {
 	w.EndObject()
 }
 
-// A Leaf is one that was read: an *ErasureLeaf or *KeyLeaf, one that a Form read, or Foreign if it
-// is of a kind or a version that is not known.
+// A Leaf is a parsed leaf: an *ErasureLeaf or *KeyLeaf, the type that a Form returns, or Foreign if its kind or version
+// is not known.
 type Leaf interface{ Append(dst []byte) []byte }
 
-// A Form is how the leaves of one kind are read.
+// A Form describes how the leaves of one kind are read.
 type Form struct {
 	Kind Kind
 	Read func(c *canon.Cursor) Leaf // reads all members except type and version
-	// Version returns ErrVersion if something within the leaf is of a version that is not known. It
-	// is called before Read, and may be nil.
+	// Version returns ErrVersion if a part of the leaf has an unknown version. It is called before Read, and may be nil.
 	Version func(doc *canon.Value) error
 }
 
-// own are the forms of the leaves of this package.
+// own returns the forms of this package's leaves.
 func own() []Form {
 	return []Form{{Kind: KindErasure, Read: readErasure}, {Kind: KindKey, Read: readKey}}
 }
 
-// Foreign is a leaf of a kind or of a version that is not known.
+// Foreign is a leaf of an unknown kind or version.
 type Foreign struct {
 	Bytes   []byte
-	Version error // ErrVersion if the kind is known and the version is not
+	Version error // ErrVersion if the kind is known but the version is not
 }
 
-// Append appends the leaf as it is.
+// Append appends the unchanged bytes of the leaf.
 func (f Foreign) Append(dst []byte) []byte { return append(dst, f.Bytes...) }
 
-// ParseLeaf reads a leaf's canonical bytes: canonical JSON of an object. The kinds that are known
-// are those of this package and those of forms. A known leaf that is not of its form is ErrForm.
+// ParseLeaf reads a leaf's canonical bytes: a JSON object. It knows the kinds of this package and the kinds of forms.
+// The error for a leaf of a known kind that does not have its form is ErrForm.
 func ParseLeaf(data []byte, forms ...Form) (Leaf, error) {
 	doc, kind, err := openLeaf(data)
 	if err != nil {
@@ -182,8 +180,8 @@ func formOf(kind Kind, forms []Form) (Form, bool) {
 	return Form{}, false
 }
 
-// checkVersion reports ErrVersion if the leaf names another version. The version is looked at before
-// anything else, since a later one may have other members.
+// checkVersion returns ErrVersion if the leaf names another version. The version is checked before anything else,
+// because another version may have other members.
 func (f *Form) checkVersion(doc *canon.Value) error {
 	if err := CheckVersion(doc, "version", Version); err != nil || f.Version == nil {
 		return err
@@ -191,8 +189,8 @@ func (f *Form) checkVersion(doc *canon.Value) error {
 	return f.Version(doc)
 }
 
-// CheckVersion reports ErrVersion if a member of a leaf, or of an object within it, names another
-// version than those that are known. A version that is absent is for the reader to refuse.
+// CheckVersion returns ErrVersion if a member of a leaf, or of an object in it, names a version that is not in known.
+// It accepts an absent version; the reader must refuse it.
 func CheckVersion(in *canon.Value, key string, known ...string) error {
 	if in == nil {
 		return nil
@@ -203,8 +201,7 @@ func CheckVersion(in *canon.Value, key string, known ...string) error {
 	return nil
 }
 
-// ParseKind reads the type of a leaf: canonical JSON of an object. A leaf without one is of
-// kind "".
+// ParseKind returns the kind of a leaf in canonical JSON; the kind of a leaf without a type is "".
 func ParseKind(data []byte) (Kind, error) {
 	_, kind, err := openLeaf(data)
 	return kind, err

@@ -15,17 +15,16 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-// MaxCheckpoint bounds the bytes of a checkpoint with all its signatures.
+// MaxCheckpoint is the maximum size of a checkpoint with all its signatures, in bytes.
 const MaxCheckpoint = 64 << 10
 
-// A Checkpoint is what a log says of itself: how many leaves it has, and the root over
-// them.
+// A Checkpoint is a log's statement about itself: its number of leaves, and the root over them.
 type Checkpoint struct {
 	Origin string
 	Root
 }
 
-// Text is what is signed: three lines.
+// Text returns the text that is signed: three lines.
 func (c Checkpoint) Text() string {
 	return c.Origin + "\n" + strconv.FormatUint(c.Size, 10) + "\n" + base64.StdEncoding.EncodeToString(c.Hash[:]) + "\n"
 }
@@ -64,7 +63,7 @@ func parseText(text string) (c Checkpoint, err error) {
 	return c, c.check()
 }
 
-// parseSize reads a size or an index as it is written, and no higher than MaxSize.
+// parseSize reads a size or an index in plain digits, at most MaxSize.
 func parseSize(s string) (uint64, error) {
 	n, err := strconv.ParseUint(s, 10, 64)
 	if err != nil || strconv.FormatUint(n, 10) != s || n > MaxSize {
@@ -81,8 +80,7 @@ func parseHash(s string) (Hash, error) {
 	return Hash(b), nil
 }
 
-// ReadCheckpoint reads what a note says of a log, and believes it: no signature is
-// looked at. Trust.Open does that.
+// ReadCheckpoint returns the checkpoint in a note without verifying any signature. Trust.Open verifies them.
 func ReadCheckpoint(signed []byte) (Checkpoint, error) {
 	text, err := CheckpointText(signed)
 	if err != nil {
@@ -91,19 +89,19 @@ func ReadCheckpoint(signed []byte) (Checkpoint, error) {
 	return parseText(text)
 }
 
-// maxLines bounds the signature lines of a note.
+// maxLines is the maximum number of signature lines on a note.
 const maxLines = 100
 
-// A line is a signature line, taken apart.
+// A line is a parsed signature line.
 type line struct {
 	name string
 	hash uint32
-	sig  []byte // after the hash
+	sig  []byte // without the key's hash in front of it
 }
 
-// split takes a note apart. There is one empty line in it, between the text and the
-// signatures, and each signature has one spelling: a line that could be read in two ways
-// could be verified in one and believed in the other.
+// split parses a note. A note has exactly one empty line, between the text and the signatures, and each signature has
+// exactly one spelling: otherwise one program could verify a line in one reading and another could use it in a
+// different one.
 func split(signed []byte) (text string, lines []line, err error) {
 	if len(signed) > MaxCheckpoint {
 		return "", nil, fmt.Errorf("%w: a checkpoint of %d bytes, at most %d", ErrForm, len(signed), MaxCheckpoint)
@@ -128,14 +126,13 @@ func split(signed []byte) (text string, lines []line, err error) {
 	return text, lines, nil
 }
 
-// CheckpointText returns the signed text of a note, with the form of the note checked.
+// CheckpointText returns the signed text of a note, and checks the form of the note.
 func CheckpointText(signed []byte) (string, error) {
 	text, _, err := split(signed)
 	return text, err
 }
 
-// signedBy looks for a key's lines on a note. Every one of them must verify. It gives the
-// first one's signature.
+// signedBy finds a key's signature lines on a note. Every one must verify. It returns the signature of the first line.
 func signedBy(k Key, text string, lines []line) (sig []byte, ok bool, err error) {
 	v := verifier{k}
 	hash := k.Hash()
@@ -178,7 +175,7 @@ func cosignedAt(sig []byte) (seconds uint64, ok bool) {
 	return seconds, seconds <= maxTime
 }
 
-// cosigned is what a cosignature/v1 is taken of.
+// cosigned returns the message that a cosignature/v1 signs.
 func cosigned(seconds uint64, text []byte) []byte {
 	return fmt.Appendf(nil, "cosignature/v1\ntime %d\n%s", seconds, text)
 }
@@ -189,7 +186,7 @@ type logSigner struct {
 	private ed25519.PrivateKey
 }
 
-// NewLogSigner returns the signer of a log whose origin is name.
+// NewLogSigner returns the signer of the log with the origin name.
 func NewLogSigner(name string, private ed25519.PrivateKey) (note.Signer, Key, error) {
 	k := Key{Name: name, Alg: AlgEd25519, Public: [32]byte(private.Public().(ed25519.PublicKey))}
 	return logSigner{k, private}, k, k.Check()
@@ -199,13 +196,13 @@ func (s logSigner) Name() string                     { return s.key.Name }
 func (s logSigner) KeyHash() uint32                  { return s.key.Hash() }
 func (s logSigner) Sign(text []byte) ([]byte, error) { return ed25519.Sign(s.private, text), nil }
 
-// A Cosigner is a witness's hand.
+// A Cosigner signs for a witness.
 type Cosigner struct {
 	key     Key
 	private ed25519.PrivateKey
 }
 
-// NewCosigner returns the cosigner of a witness of this name.
+// NewCosigner returns the cosigner of the witness with a name.
 func NewCosigner(name string, private ed25519.PrivateKey) (*Cosigner, error) {
 	c := &Cosigner{Key{Name: name, Alg: AlgCosignature, Public: [32]byte(private.Public().(ed25519.PublicKey))}, private}
 	return c, c.key.Check()
@@ -214,8 +211,8 @@ func NewCosigner(name string, private ed25519.PrivateKey) (*Cosigner, error) {
 // Key returns the witness's public key.
 func (c *Cosigner) Key() Key { return c.key }
 
-// Cosign returns the signature line of a checkpoint's text, as seen at a time. Whoever
-// calls it has checked that the log is consistent with what was cosigned before.
+// Cosign returns the signature line for a checkpoint's text, with the time at which the witness saw it. The caller must
+// have checked that the log is consistent with the checkpoint cosigned before.
 func (c *Cosigner) Cosign(checkpoint Checkpoint, text string, at time.Time) ([]byte, error) {
 	if at.Unix() < 0 || at.Unix() > maxTime {
 		return nil, fmt.Errorf("%w: a cosignature cannot be made at %s", ErrForm, at)
@@ -234,9 +231,9 @@ func (c *Cosigner) Cosign(checkpoint Checkpoint, text string, at time.Time) ([]b
 	return fmt.Appendf(nil, "— %s %s\n", c.key.Name, base64.StdEncoding.EncodeToString(line)), nil
 }
 
-// AddSignatures adds to a note those signature lines, as a witness answers with them,
-// that are of one of the keys and verify. It gives the keys whose lines were added. A line
-// of a key that is on the note already is passed over.
+// AddSignatures adds signature lines, as a witness returns them, to a note, and returns the keys whose lines were
+// added. It adds only lines that one of the keys signed and that verify. A line of a key that already has one on the
+// note is skipped.
 func AddSignatures(signed, lines []byte, keys []Key) (_ []byte, added []Key, err error) {
 	text, err := CheckpointText(signed)
 	if err != nil {
@@ -264,8 +261,7 @@ func AddSignatures(signed, lines []byte, keys []Key) (_ []byte, added []Key, err
 	return signed, added, nil
 }
 
-// splitLine takes a signature line apart: the signature has at least 5 bytes, of which
-// the first four are the key's hash.
+// splitLine parses a signature line. The signature has at least 5 bytes; its first four are the key's hash.
 func splitLine(line []byte) (name string, sig []byte, ok bool) {
 	text, ok := strings.CutPrefix(string(line), "— ")
 	if !ok || !strings.HasSuffix(text, "\n") {
@@ -276,8 +272,8 @@ func splitLine(line []byte) (name string, sig []byte, ok bool) {
 	return name, sig, ok && err == nil && len(sig) >= 5 && base64.StdEncoding.EncodeToString(sig) == encoded
 }
 
-// signatureOf is how a line of a key begins, up to where the bits of the hash end
-// within a base64 digit.
+// signatureOf returns the beginning of a key's signature line, up to the base64 digit that contains the last bits of
+// the hash.
 func signatureOf(k Key) []byte {
 	hash := binary.BigEndian.AppendUint32(nil, k.Hash())
 	return fmt.Appendf(nil, "— %s %s", k.Name, base64.StdEncoding.EncodeToString(hash)[:5])

@@ -11,17 +11,16 @@ import (
 const (
 	proofHeader = "c2sp.org/tlog-proof@v1"
 
-	// maxPath is one hash for each level of the largest tree that C2SP knows.
+	// maxPath is the maximum length of a path: one hash for each level of the largest tree that C2SP allows.
 	maxPath = 63
 
-	// MaxProof bounds the bytes of a proof's file.
+	// MaxProof is the maximum size of a proof's file, in bytes.
 	MaxProof = MaxCheckpoint + 2*MaxLeaf + 8<<10
 )
 
-// A Proof says where a leaf is in a checkpoint, offline and in one file
-// (C2SP tlog-proof).
+// A Proof proves offline, in one file, that a leaf is in a checkpoint and at which index (C2SP tlog-proof).
 type Proof struct {
-	Leaf       []byte // the file's extra line: believed since its hash leads to the root
+	Leaf       []byte // the file's extra line: trusted because its hash leads to the root
 	Index      uint64
 	Path       []Hash
 	Checkpoint []byte // a signed note
@@ -46,7 +45,7 @@ func appendHashes(dst []byte, hashes []Hash) []byte {
 	return dst
 }
 
-// ParseProof reads a proof's file. It checks forms and nothing else.
+// ParseProof reads a proof's file. It checks only the form.
 func ParseProof(data []byte) (*Proof, error) {
 	if len(data) > MaxProof {
 		return nil, fmt.Errorf("%w: a proof of %d bytes, at most %d", ErrForm, len(data), MaxProof)
@@ -56,7 +55,7 @@ func ParseProof(data []byte) (*Proof, error) {
 	}
 	head, checkpoint, ok := bytes.Cut(data, []byte("\n\n"))
 	lines := strings.Split(string(head), "\n")
-	if lines[0] != proofHeader { // a later version may have another form
+	if lines[0] != proofHeader { // another version may have another form
 		if strings.HasPrefix(lines[0], "c2sp.org/tlog-proof@") {
 			return nil, fmt.Errorf("%w: proof %.60q, this program knows %q", ErrVersion, lines[0], proofHeader)
 		}
@@ -89,8 +88,8 @@ func ParseProof(data []byte) (*Proof, error) {
 	return p, err
 }
 
-// checkLines refuses what is no text of lines: bytes that are not UTF-8, and control characters
-// of ASCII but line feeds. Signed notes have the same rule.
+// checkLines returns an error for data with bytes that are not UTF-8, or with ASCII control characters other than line
+// feeds. Signed notes have the same rule.
 func checkLines(data []byte) error {
 	if !utf8.Valid(data) {
 		return fmt.Errorf("%w: a proof is not UTF-8", ErrForm)
@@ -122,10 +121,10 @@ func parseHashes(lines []string) ([]Hash, error) {
 	return hashes, nil
 }
 
-// FormatHashes writes a proof of consistency as a file: a hash in base64 on each line.
+// FormatHashes returns a proof of consistency in the form of its file: one hash in base64 per line.
 func FormatHashes(hashes []Hash) []byte { return appendHashes(nil, hashes) }
 
-// ParseHashes reads what FormatHashes writes.
+// ParseHashes reads a file that FormatHashes has written.
 func ParseHashes(data []byte) ([]Hash, error) {
 	if len(data) == 0 {
 		return nil, nil
@@ -137,10 +136,10 @@ func ParseHashes(data []byte) ([]Hash, error) {
 	return parseHashes(strings.Split(text, "\n"))
 }
 
-// An AddCheckpoint is what a log asks a witness to cosign (C2SP tlog-witness).
+// An AddCheckpoint is a log's request to a witness to cosign a checkpoint (C2SP tlog-witness).
 type AddCheckpoint struct {
-	Old        uint64 // what the log believes that the witness cosigned last
-	Proof      []Hash // from there to the checkpoint
+	Old        uint64 // the size that, as far as the log knows, the witness cosigned last
+	Proof      []Hash // of consistency, from Old to the checkpoint
 	Checkpoint []byte // a signed note
 }
 

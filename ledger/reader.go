@@ -7,21 +7,21 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-// A Reader gives the hashes of a log: n of a level from an index on, in order. See Node.
-// What does not exist (yet) is an error. It need not be trusted: a caller that reads through
-// a Reader checks what comes against the root that it was told.
+// A Reader returns hashes of a log: n hashes of a level, from an index on, in order. See Node. Hashes returns an error
+// for a hash that does not exist (yet). A Reader need not be trusted: its users check the hashes against a root that
+// they already have.
 type Reader interface {
 	Hashes(ctx context.Context, level int, from uint64, n int) ([]Hash, error)
 }
 
-// tiles reads whole tiles for tlog, which checks them against the root.
+// tiles reads whole tiles for package tlog, which checks them against the root.
 type tiles struct {
 	ctx    context.Context
 	from   Reader
-	failed error // of reading; what tlog finds wrong with the tiles is not
+	failed error // the error of reading a tile; errors that tlog finds in the tiles are not kept here
 }
 
-// tileHeight is that of C2SP tlog-tiles: 256 hashes.
+// tileHeight is the height of a tile in C2SP tlog-tiles: 256 hashes.
 const tileHeight = 8
 
 func (t *tiles) Height() int                         { return tileHeight }
@@ -45,7 +45,7 @@ func (t *tiles) ReadTiles(want []tlog.Tile) ([][]byte, error) {
 	return data, nil
 }
 
-// prove reads what a proof under the root takes.
+// prove computes a proof with hashes from a Reader that are checked against r.
 func (r Root) prove(ctx context.Context, from Reader, what string, prove func(tlog.HashReader) ([]Hash, error)) ([]Hash, error) {
 	t := &tiles{ctx: ctx, from: from}
 	proof, err := prove(tlog.TileHashReader(tlog.Tree{N: int64(r.Size), Hash: r.Hash}, t))
@@ -58,7 +58,7 @@ func (r Root) prove(ctx context.Context, from Reader, what string, prove func(tl
 	return nil, fmt.Errorf("%w: proving %s: the hashes of %d leaves do not lead to their root %s: %w", ErrInconsistent, what, r.Size, r.Hash, err)
 }
 
-// A Root is a log at one size.
+// A Root is the root of a log at one size.
 type Root struct {
 	Size uint64
 	Hash Hash
@@ -74,10 +74,9 @@ func (r Root) check() error {
 	return nil
 }
 
-// ProveInclusion returns the audit path of the leaf at an index (RFC 6962, section
-// 2.1.1). Every tile that it reads is checked against the root; one that does not lead
-// there is ErrInconsistent. It reads one tile for each level, and one for each bit of
-// 256 on the right edge.
+// ProveInclusion returns the audit path of the leaf at an index (RFC 6962, section 2.1.1). It checks every tile against
+// the root; the error for a tile that does not lead to the root is ErrInconsistent. It reads one tile per level for the
+// leaf, and one per level for the right edge.
 func (r Root) ProveInclusion(ctx context.Context, index uint64, from Reader) ([]Hash, error) {
 	if err := r.check(); err != nil {
 		return nil, err
@@ -90,8 +89,7 @@ func (r Root) ProveInclusion(ctx context.Context, index uint64, from Reader) ([]
 	})
 }
 
-// CheckInclusion reports ErrNotIncluded unless path leads from the leaf at an index to
-// the root.
+// CheckInclusion returns ErrNotIncluded unless path leads from the leaf at an index to the root.
 func (r Root) CheckInclusion(index uint64, leaf Hash, path []Hash) error {
 	if err := r.check(); err != nil {
 		return err
@@ -105,8 +103,8 @@ func (r Root) CheckInclusion(index uint64, leaf Hash, path []Hash) error {
 	return nil
 }
 
-// ProveConsistency proves that the log at r begins with what it was at old (RFC 6962,
-// section 2.1.2). The proof from an empty log, and from the same size, is empty.
+// ProveConsistency proves that the log at r begins with the first old leaves of itself (RFC 6962, section 2.1.2). The
+// proof from an empty log, and from the same size, is empty.
 func (r Root) ProveConsistency(ctx context.Context, old uint64, from Reader) ([]Hash, error) {
 	if err := r.check(); err != nil {
 		return nil, err
@@ -122,8 +120,7 @@ func (r Root) ProveConsistency(ctx context.Context, old uint64, from Reader) ([]
 	})
 }
 
-// CheckConsistency reports ErrInconsistent unless the log at r begins with what it was
-// at old.
+// CheckConsistency returns ErrInconsistent unless proof proves that the log at r begins with the log at old.
 func (r Root) CheckConsistency(old Root, proof []Hash) error {
 	for _, root := range []Root{old, r} {
 		if err := root.check(); err != nil {

@@ -9,10 +9,10 @@ import (
 	"github.com/graphkernel/graphkernel/internal/canon"
 )
 
-// CheckSpelling reports an error unless data, from which doc was parsed, is canonical JSON
-// as GKP/1 has it: keys of printable ASCII that ascend, integers below 2^53 and decimals below
-// a bound (at most 10) with up to six digits after the point, no null. It writes the values again, those
-// that the reader does not know too, so that two spellings of one statement cannot exist.
+// CheckSpelling returns an error unless data, from which doc was parsed, is canonical JSON as GKP/1 defines it:
+// ascending keys of printable ASCII, integers below 2^53, decimals below a bound (at most 10) with up to six digits
+// after the point, and no null. It writes all values again and compares, including values that the reader does not
+// know, so that no statement can have two spellings.
 func CheckSpelling(doc *canon.Value, data []byte, below uint) error {
 	w := canon.NewWriter(make([]byte, 0, len(data)))
 	if err := rewrite(w, doc, below); err != nil {
@@ -49,7 +49,7 @@ func rewrite(w *canon.Writer, v *canon.Value, below uint) error {
 		last := ""
 		for i := range v.Members {
 			m := &v.Members[i]
-			if m.Key <= last || !canon.IsPlainKey(m.Key) { // the Writer panics at them
+			if m.Key <= last || !canon.IsPlainKey(m.Key) { // the Writer panics at such keys
 				return fmt.Errorf("byte %d: keys are printable ASCII and ascend, and %.80q comes after %.80q", m.Value.Offset, m.Key, last)
 			}
 			last = m.Key
@@ -65,8 +65,8 @@ func rewrite(w *canon.Writer, v *canon.Value, below uint) error {
 	return nil
 }
 
-// rewriteNumber writes what canonical JSON holds of numbers here. Of all others
-// (floating point, in the end) a reader need not know how RFC 8785 spells them.
+// rewriteNumber writes a number in its canonical form. It refuses numbers that GKP/1 does not use, such as floating
+// point, so that a reader need not implement how RFC 8785 writes them.
 func rewriteNumber(w *canon.Writer, v *canon.Value, below uint) error {
 	if whole, frac, point := strings.Cut(v.Text, "."); point && len(whole) == 1 && '0' <= whole[0] && uint(whole[0]-'0') < below {
 		if p, err := dag.ParsePPM("0." + frac); err == nil {

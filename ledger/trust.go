@@ -12,9 +12,9 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// A Trust says whose signatures count: logs, witnesses with a quorum, and the signers of
-// attestations. It is read from a file that the verifier got otherwise than with the
-// evidence (C2SP tlog-policy with signer lines):
+// A Trust lists the keys whose signatures count: logs, witnesses with a quorum, and the signers of attestations. It is
+// read from a file that the verifier received through another channel than the evidence (C2SP tlog-policy with signer
+// lines):
 //
 //	signer default.kernel.example+4c1f…+AT…
 //	log default.kernel.example+91b2…+AX…
@@ -25,29 +25,29 @@ type Trust struct {
 	Signers   []TrustedSigner
 	Logs      []TrustedLog
 	Witnesses []TrustedWitness
-	quorum    group // of no members: none is needed
+	quorum    group // no members: no cosignature is required
 }
 
-// A TrustedSigner signs attestations.
+// A TrustedSigner is a key that signs attestations.
 type TrustedSigner struct {
 	Key
-	Until *dag.Time // the key cannot sign slices issued later; nil: no end
+	Until *dag.Time // the key's signature does not count for slices issued later; nil: no end
 }
 
-// A TrustedLog signs checkpoints of the origin that is its name.
+// A TrustedLog is a key that signs checkpoints. Its name is their origin.
 type TrustedLog struct {
 	Key
 	URL string // or ""
 }
 
-// A TrustedWitness cosigns.
+// A TrustedWitness is a witness whose cosignatures count.
 type TrustedWitness struct {
-	Name string // in the trust file
+	Name string // its name in the trust file
 	Key  Key
 	URL  string // or ""
 }
 
-// A group is met if at least k of its members are. A member is a witness or a group.
+// A group is met if at least k of its members are met. A member is a witness or a group.
 type group struct {
 	k       int
 	members []member
@@ -68,13 +68,13 @@ func (g *group) met(cosigned []bool) bool {
 	return n >= g.k
 }
 
-// Bounds of a trust file.
+// Limits of a trust file.
 const (
 	maxTrust      = 1 << 20
 	maxTrustLines = 1024
 )
 
-// ErrTrust is wrapped when a trust file is not as it must be.
+// ErrTrust is wrapped when a trust file is malformed.
 var ErrTrust = errors.New("unusable trust file")
 
 // ParseTrust reads a trust file.
@@ -107,7 +107,7 @@ func ParseTrust(data []byte) (*Trust, error) {
 type trustReader struct {
 	trust  *Trust
 	named  map[string]member
-	within []string // names that are a group's member already
+	within []string // names that are already members of a group
 	quorum bool
 }
 
@@ -143,8 +143,9 @@ func (r *trustReader) line(line string) error {
 	return read(items)
 }
 
-// key reads a vkey of an algorithm, the only one of its role: of logs and witnesses that is
-// the only one with its public key, as C2SP has it; attestation keys serve several tenants.
+// key reads a vkey of the given algorithm, and refuses it if same reports it as equal to a known key. Keys of logs and
+// witnesses are equal if their public keys are, as C2SP requires; an attestation key may serve several tenants, so its
+// name counts too.
 func key[T any](text string, alg Algorithm, known []T, same func(T, Key) bool) (Key, error) {
 	k, err := ParseKey(text)
 	if err != nil {
@@ -250,30 +251,29 @@ func (r *trustReader) quorumLine(items []string) error {
 	return nil
 }
 
-// Quorum reports whether any cosignature is needed.
+// Quorum reports whether the trust file requires cosignatures.
 func (t *Trust) Quorum() bool { return t.quorum.k > 0 }
 
-// A Cosignature is one of a listed witness, and good.
+// A Cosignature is a verified cosignature of a listed witness.
 type Cosignature struct {
 	Witness string // its name in the trust file
 	At      time.Time
 }
 
-// An Opened checkpoint is one that a listed log signed. Whether enough witnesses cosigned
-// is for Quorum to say.
+// An Opened is a checkpoint that a listed log has signed. Its method Quorum checks whether enough witnesses cosigned
+// it.
 type Opened struct {
 	Checkpoint
 	Log      Key
 	Cosigned []Cosignature // the earliest first
 
 	trust     *Trust
-	witnesses []int  // indexes into trust.Witnesses, as Cosigned
-	forged    string // a listed witness whose line does not verify, or ""
+	witnesses []int  // indexes into trust.Witnesses, in the order of Cosigned
+	forged    string // a listed witness whose signature line does not verify, or ""
 }
 
-// Open checks who signed a checkpoint. No listed log of its origin did: ErrOrigin. A listed
-// log's line does not verify: ErrSignature. It costs a verification for each line of a
-// listed key.
+// Open verifies the signatures of a checkpoint. The error is ErrOrigin if no listed log of its origin signed it, and
+// ErrSignature if a listed log's line does not verify. It verifies one signature for each line of a listed key.
 func (t *Trust) Open(signed []byte) (*Opened, error) {
 	c, err := ReadCheckpoint(signed)
 	if err != nil {
@@ -304,7 +304,7 @@ func (t *Trust) Open(signed []byte) (*Opened, error) {
 		case err != nil:
 			o.forged = w.Name
 		case ok:
-			seconds, _ := cosignedAt(sig) // it verified
+			seconds, _ := cosignedAt(sig) // the signature verified, so it has a time
 			at := time.Unix(int64(seconds), 0).UTC()
 			place, _ := slices.BinarySearchFunc(o.Cosigned, at, func(c Cosignature, at time.Time) int { return c.At.Compare(at) })
 			o.Cosigned = slices.Insert(o.Cosigned, place, Cosignature{w.Name, at})
@@ -314,9 +314,9 @@ func (t *Trust) Open(signed []byte) (*Opened, error) {
 	return o, nil
 }
 
-// Quorum returns the earliest time by which a quorum of listed witnesses had cosigned; the
-// zero time if none is needed. Cosignatures from before since do not count. Too few, and
-// a listed witness's line that does not verify, are ErrQuorum.
+// Quorum returns the earliest time by which a quorum of listed witnesses had cosigned; the zero time if no quorum is
+// required. Cosignatures from before since do not count. The error is ErrQuorum if there are too few cosignatures, or
+// if the line of a listed witness does not verify.
 func (o *Opened) Quorum(since time.Time) (at time.Time, err error) {
 	if o.forged != "" {
 		return at, fmt.Errorf("%w: the cosignature of %s does not verify", ErrQuorum, o.forged)

@@ -2,7 +2,8 @@ package normalize
 
 import "unicode"
 
-// Nearest returns the word of a list with the smallest edit distance to word, the first one if there are several, and "" if every distance is above three.
+// Nearest returns the word of a list with the smallest edit distance to word: the first one if there are several, and "" if every
+// distance is above three.
 func Nearest(word string, list []string) string {
 	var rows [3][]int
 	for most := range 4 {
@@ -15,12 +16,12 @@ func Nearest(word string, list []string) string {
 	return ""
 }
 
-// near reports whether b can be made of a by at most `most` edits: a character is
-// inserted, deleted, or replaced, or two neighbours are exchanged (Damerau-Levenshtein
-// distance in the form of optimal string alignment). Digits are never edited: mark-1
-// and mark-2 are not spellings of one name.
+// near reports whether at most `most` edits turn a into b. An edit inserts, deletes or
+// replaces a character, or exchanges two neighbours (Damerau-Levenshtein distance in the
+// form of optimal string alignment). Digits are never edited: mark-1 and mark-2 are not
+// spellings of one name.
 //
-// The cost is the length times 2·most+1. rows is memory that is used again.
+// The cost is the length times 2·most+1. rows is reusable memory.
 func near(a, b []rune, most int, rows *[3][]int) bool {
 	if len(a) > len(b) {
 		a, b = b, a
@@ -68,7 +69,7 @@ func near(a, b []rune, most int, rows *[3][]int) bool {
 func step(a, b []rune, i, j int, before, last, now []int, far int) int {
 	x, y := a[i-1], b[j-1]
 	if x == y {
-		return min(last[j-1], far) // no other way is shorter
+		return min(last[j-1], far) // no other sequence of edits is shorter
 	}
 	least := far
 	if !isDigit(x) {

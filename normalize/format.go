@@ -12,13 +12,13 @@ import (
 	"github.com/graphkernel/graphkernel/internal/canon"
 )
 
-// A Format is how a list of aliases is written.
+// A Format is the format of a list of aliases.
 type Format string
 
-// The formats. All are UTF-8, or UTF-16 behind its byte order mark; a mark is passed over.
+// The formats. All are UTF-8, or UTF-16 after a byte order mark; the mark is skipped.
 const (
 	// CSV has records of two fields, alias and canonical name (RFC 4180). A first
-	// record "alias,canonical" is a header, and no entry.
+	// record "alias,canonical" is a header, not an entry.
 	CSV Format = "csv"
 
 	// JSON is an object {"alias": "canonical name"}, or an array of objects
@@ -26,8 +26,8 @@ const (
 	JSON Format = "json"
 
 	// Wikidata is an object from ids to objects with a "label", a string, and
-	// "alternatives", strings; both may be missing or null, and other members are
-	// passed over. The id is the canonical name, the label and each alternative are
+	// "alternatives", strings. Both may be missing or null, and other members are
+	// ignored. The id is the canonical name; the label and each alternative are
 	// aliases.
 	Wikidata Format = "wikidata"
 )
@@ -41,9 +41,9 @@ func ParseFormat(s string) (Format, error) {
 	return "", fmt.Errorf("%w: format %.40q, want csv, json or wikidata", ErrForm, s)
 }
 
-// Detect tells the format by the beginning: an array and an object are JSON, an object
-// whose first value is an object is Wikidata, and all else is CSV. It does not check
-// the rest. Data without any text is an error, which wraps ErrForm.
+// Detect returns the format of a list by its beginning: an object whose first value is an
+// object is Wikidata, any other object and an array are JSON, and everything else is CSV.
+// It does not check the rest. Data without any text is an error, which wraps ErrForm.
 func Detect(data []byte) (Format, error) {
 	data = bytes.TrimLeft(bom.Trim(data), " \t\r\n")
 	if len(data) == 0 {
@@ -84,9 +84,9 @@ func firstValue(data []byte) byte {
 	return 0
 }
 
-// ReadAliases reads a list of at most MaxEntries aliases. What cannot be read at all is
-// an error, which wraps ErrForm and holds the line or the place; what can be read and
-// not used is in the list. It takes memory of a few hundred bytes an entry.
+// ReadAliases reads a list of at most MaxEntries aliases. A list that cannot be read is an
+// error, which wraps ErrForm and names the line or the place. Entries that can be read but
+// not used are in the result. It takes a few hundred bytes of memory for each entry.
 func ReadAliases(data []byte, format Format) (*List, error) {
 	l := &lister{list: &List{Format: format}}
 	data = bom.Trim(data)
@@ -184,7 +184,7 @@ func (l *lister) jsonItems(top *canon.Cursor) error {
 
 func (l *lister) wikidata(top *canon.Cursor) error {
 	things := top.Members()
-	ids := map[string][]string{} // by canonical name
+	ids := map[string][]string{} // ids by canonical name
 	for _, thing := range things {
 		if name, err := Name(thing.Key()); err == nil {
 			ids[name] = append(ids[name], thing.Key())
@@ -215,7 +215,7 @@ func (l *lister) wikidata(top *canon.Cursor) error {
 	return nil
 }
 
-// readThing hands on the label and the alternatives of a member of a Wikidata list.
+// readThing calls add with the label and with each alternative of a member of a Wikidata list.
 func readThing(thing *canon.Cursor, add func(place, string) error) error {
 	id := thing.Key()
 	if label := present(thing.Optional("label")); label != nil {
@@ -235,7 +235,7 @@ func readThing(thing *canon.Cursor, add func(place, string) error) error {
 	return nil
 }
 
-// present returns nil for null as for what is missing.
+// present returns nil for a null member and for a missing one.
 func present(c *canon.Cursor) *canon.Cursor {
 	if c != nil && c.Is(canon.Null) {
 		return nil

@@ -11,38 +11,38 @@ import (
 // MaxEntries bounds the entries of a list.
 const MaxEntries = 1_000_000
 
-// A List is what [ReadAliases] made of a list of aliases. An entry says that one name
-// stands for another. Every entry is in exactly one place:
+// A List is the result of [ReadAliases]. An entry of the list that was read says that a name
+// is an alias of another. Every entry is in exactly one place:
 //
 //	Entries = len(Changes) + Same + Repeated + the claims of Ambiguous +
 //	          the entries of Collided + len(Chained) + len(Skipped)
 //
-// The names are in the form of [Name] where nothing else is said.
+// Names are as [Name] returns them, unless a comment says otherwise.
 type List struct {
 	Format  Format
 	Entries int
 
-	// Changes add the aliases that one canonical name claims; ascending by alias. An
-	// empty table takes all of them.
+	// Changes add the aliases that exactly one canonical name claims, ascending by alias.
+	// An empty table accepts all of them.
 	Changes []Change
 
 	Same      int         // alias and canonical name have the same form
 	Repeated  int         // the same entry, after normalizing, came before
 	Ambiguous []Ambiguity // ascending by name
 	Collided  []Collision // ascending by name
-	Chained   []Change    // alias or canonical name is both, in this list; ascending
+	Chained   []Change    // the alias is also a canonical name in this list, or the canonical name also an alias; ascending
 	Skipped   []Skip      // in the order of the list
 }
 
 // An Ambiguity is an alias that more than one canonical name claims. Each claim is an
-// entry. A name that claims itself, so that its entry would be Same, is among them.
+// entry. The claims may include the alias itself, whose entry would otherwise count as Same.
 type Ambiguity struct {
 	Name   string   `json:"name"`
 	Claims []string `json:"claims"` // ascending
 }
 
-// A Collision is a canonical name that is that of several ids of a Wikidata list, such
-// as /m/01n4w and /m/01n4w_. They name different things, so none of their entries is
+// A Collision is a canonical name that several ids of a Wikidata list share, such as those
+// of /m/01n4w and /m/01n4w_. The ids name different things, so none of their entries are
 // used.
 type Collision struct {
 	Name    string   `json:"name"`
@@ -50,13 +50,13 @@ type Collision struct {
 	Entries int      `json:"entries"`
 }
 
-// A Skip is an entry with a side that has no name. Err wraps ErrEmpty or ErrForm.
+// A Skip is an entry whose alias or canonical name is invalid. Err wraps ErrEmpty or ErrForm.
 type Skip struct {
 	Place string // such as: line 12
 	Err   error
 }
 
-// Accounted sums up the places that entries are in; it is Entries.
+// Accounted returns the sum of the entries in all places, which equals Entries.
 func (l *List) Accounted() int {
 	n := len(l.Changes) + l.Same + l.Repeated + len(l.Chained) + len(l.Skipped)
 	for _, a := range l.Ambiguous {
@@ -68,11 +68,11 @@ func (l *List) Accounted() int {
 	return n
 }
 
-// A place is where an entry is: a line of a file, an item of an array, a member of
-// an object.
+// A place says where an entry is in its list: a line of a file, an item of an array, a
+// member of an object.
 type place struct {
 	word string // line, item, member, label, alternative
-	n    int    // from 1, or 0 if there is but one
+	n    int    // from 1, or 0 if there is only one
 	of   string // the member's key
 }
 
@@ -87,13 +87,13 @@ func (p place) String() string {
 	return s
 }
 
-// A lister gathers the entries of a list.
+// A lister collects the entries of a list.
 type lister struct {
 	list  *List
 	pairs []pair
 }
 
-// A pair is an entry, both names normalized.
+// A pair is an entry with both names normalized.
 type pair struct{ alias, canonical string }
 
 func comparePairs(a, b pair) int {
@@ -108,7 +108,7 @@ func (l *lister) count() error {
 	return nil
 }
 
-// add takes an entry as it is written.
+// add adds an entry as it was written.
 func (l *lister) add(at place, alias, canonical string) error {
 	name, err := Name(canonical)
 	if err != nil {
@@ -117,7 +117,7 @@ func (l *lister) add(at place, alias, canonical string) error {
 	return l.addTo(at, alias, name, err)
 }
 
-// addTo takes an entry whose canonical name is normalized already, or has no name.
+// addTo adds an entry whose canonical name is normalized already. err is the error of normalizing the canonical name.
 func (l *lister) addTo(at place, alias, canonical string, err error) error {
 	if err := l.count(); err != nil {
 		return err
@@ -134,7 +134,7 @@ func (l *lister) addTo(at place, alias, canonical string, err error) error {
 	return nil
 }
 
-// finish sorts out what was gathered.
+// finish sorts the collected entries into the places of the list.
 func (l *lister) finish() *List {
 	slices.SortFunc(l.pairs, comparePairs)
 	all := len(l.pairs)
@@ -144,7 +144,7 @@ func (l *lister) finish() *List {
 	return l.list
 }
 
-// claims returns the pairs whose alias is claimed once, and reports the others.
+// claims returns the pairs whose alias is claimed once, and puts the others into the list.
 func (l *lister) claims() []pair {
 	single := l.pairs[:0]
 	for rest := l.pairs; len(rest) > 0; {
@@ -170,10 +170,10 @@ func (l *lister) claims() []pair {
 	return single
 }
 
-// unchain makes changes of pairs, except for those with a name that is alias and
-// canonical at once: which of them is meant cannot be known.
+// unchain makes changes from pairs, except from pairs with a name that is both an alias
+// and canonical, because the list does not say which of them is meant.
 func (l *lister) unchain(pairs []pair) {
-	canonical := make(map[string]bool, len(pairs)) // whether it is an alias too
+	canonical := make(map[string]bool, len(pairs)) // value: the name is an alias, too
 	for _, p := range pairs {
 		canonical[p.canonical] = false
 	}

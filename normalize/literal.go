@@ -12,38 +12,38 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// A Type is that of a literal: a name whose every byte counts. TYPE:VALUE is one.
+// A Type is the type of a literal. A literal is a name TYPE:VALUE in which every byte counts.
 type Type string
 
 // The types of literals.
 const (
 	Branch       Type = "branch"       // of git
-	Command      Type = "cmd"          // as it was typed
-	Commit       Type = "commit"       // a hash, or as much of it as is known
+	Command      Type = "cmd"          // the command as it was typed
+	Commit       Type = "commit"       // a hash, or its known beginning
 	Conversation Type = "conversation" // its id
 	File         Type = "file"         // its path
 	Package      Type = "pkg"          // ECOSYSTEM:NAME
-	Test         Type = "test"         // as its runner names it
+	Test         Type = "test"         // the name that its runner uses
 	TextType     Type = "text"         // see Text
 	Turn         Type = "turn"         // its id
 	URL          Type = "url"
-	Version      Type = "version" // of something, as it was written
+	Version      Type = "version" // a version as it was written
 )
 
 var types = [...]Type{Branch, Command, Commit, Conversation, File, Package, Test, TextType, Turn, URL, Version}
 
-// Types returns every type in the order of its bytes.
+// Types returns all types, ascending.
 func Types() []Type { return slices.Clone(types[:]) }
 
-// MaxText bounds the bytes of a text that [Text] names.
+// MaxText bounds the bytes of the input of [Text].
 const MaxText = 64 << 10
 
 // EmptyText is the name of the empty text.
 const EmptyText = "text:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
 // Text returns the name of a text: "text:" and the SHA-256 of the text in NFC, without the
-// white space around it. Two texts have one name only if they differ in no more than that. It
-// may be empty, and has at most MaxText bytes. The error wraps ErrForm.
+// white space around it. Two texts have the same name only if they do not differ otherwise. A
+// text may be empty, and has at most MaxText bytes. The error wraps ErrForm.
 func Text(s string) (string, error) {
 	if len(s) > MaxText {
 		return "", fmt.Errorf("%w: a text of %d bytes, at most %d: %.40q", ErrForm, len(s), MaxText, s)
@@ -55,7 +55,7 @@ func Text(s string) (string, error) {
 	return string(TextType) + ":" + hex.EncodeToString(digest[:]), nil
 }
 
-// IsText reports whether a canonical name is that of a text.
+// IsText reports whether a canonical name is the name of a text.
 func IsText(name string) bool { return strings.HasPrefix(name, string(TextType)+":") }
 
 // Literal returns the name TYPE:VALUE. The error wraps ErrForm if there is no such literal.
@@ -67,7 +67,7 @@ func Literal(t Type, value string) (string, error) {
 	return name, err
 }
 
-// Split takes a literal apart. ok is false for every other name.
+// Split splits a literal into its type and value. ok is false for every other name.
 func Split(name string) (t Type, value string, ok bool) {
 	before, value, found := strings.Cut(name, ":")
 	t = Type(before)
@@ -80,8 +80,8 @@ func Split(name string) (t Type, value string, ok bool) {
 	return t, value, true
 }
 
-// literal returns the canonical form of a name that is written as a literal, or looks like a
-// path or a URL. ok is false if it is none.
+// literal returns the canonical form of a name that is written as a literal, or that looks
+// like a path or a URL. ok is false for every other name.
 func literal(s string) (name string, ok bool, err error) {
 	t, value, ok := Split(s)
 	switch {
@@ -114,18 +114,18 @@ func literal(s string) (name string, ok bool, err error) {
 	return s, true, nil
 }
 
-// looksLikePath reports whether a name without white space begins as only paths do.
+// looksLikePath reports whether a name without white space begins as only a path does.
 func looksLikePath(s string) bool {
 	for _, prefix := range [...]string{"/", "./", "../", "~/"} {
 		if len(s) > len(prefix) && strings.HasPrefix(s, prefix) {
 			return true
 		}
 	}
-	return len(s) > 3 && isASCIILetter(s[0]) && s[1] == ':' && (s[2] == '\\' || s[2] == '/') && s[3] != '/' // of Windows
+	return len(s) > 3 && isASCIILetter(s[0]) && s[1] == ':' && (s[2] == '\\' || s[2] == '/') && s[3] != '/' // a path of Windows
 }
 
-// looksLikeURL reports whether a name without white space begins SCHEME://, with something
-// after it.
+// looksLikeURL reports whether a name without white space begins with SCHEME:// and has
+// more after it.
 func looksLikeURL(s string) bool {
 	scheme, rest, ok := strings.Cut(s, "://")
 	if !ok || rest == "" || len(scheme) < 2 || !isASCIILetter(scheme[0]) {

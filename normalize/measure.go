@@ -1,22 +1,22 @@
 package normalize
 
-// A Measure says how far the names in use are apart from the entities they mean. Each
+// A Measure says by how much the names in use outnumber the entities they mean. Each
 // step can only lower the number:
 //
 //	Spellings ≥ Names ≥ Entities
 //
-// Spellings/Entities is the fragmentation: how many nodes of a graph an entity would be
-// cut into, on average, if every spelling were a node. Names/Entities is what the rule
-// leaves of it, for the aliases to mend. 1 is none.
+// Spellings/Entities is the fragmentation: the average number of graph nodes for an entity
+// if every spelling were a node. Names/Entities is the fragmentation that the rule leaves,
+// and that the aliases repair. 1 means none.
 type Measure struct {
-	Spellings int // different strings that have a name
+	Spellings int // different strings that have a valid name
 	Names     int // different names, by [Name]
 	Entities  int // different canonical names, by the table
-	Unnamed   int // different strings that have no name
+	Unnamed   int // different strings without a valid name
 }
 
-// Fragmentation measures names of any spelling. Repeated ones count once. t may be nil:
-// then there are as many entities as names.
+// Fragmentation measures names of any spelling. Repeated names count once. If t is nil,
+// there are as many entities as names.
 func Fragmentation(names []string, t *Table) Measure {
 	seen := make(map[string]bool, len(names))
 	named, entities := map[string]bool{}, map[string]bool{}
@@ -39,10 +39,10 @@ func Fragmentation(names []string, t *Table) Measure {
 	return m
 }
 
-// Before returns Spellings/Entities, and 1 if there are none.
+// Before returns Spellings/Entities, or 1 if there are no entities.
 func (m Measure) Before() float64 { return m.per(m.Spellings) }
 
-// AfterRule returns Names/Entities, and 1 if there are none.
+// AfterRule returns Names/Entities, or 1 if there are no entities.
 func (m Measure) AfterRule() float64 { return m.per(m.Names) }
 
 func (m Measure) per(n int) float64 {

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// A Rule makes the canonical form of names. Names are stored beside the rule that formed them.
+// A Rule makes the canonical form of names. Names are stored together with the rule that formed them.
 // The zero Rule is V1.
 type Rule uint8
 
@@ -42,26 +42,26 @@ func ParseRule(s string) (Rule, error) {
 	return 0, fmt.Errorf("%w: rule %.40q, want %s or %s", ErrForm, s, V1, V2)
 }
 
-// MaxName bounds the bytes of a name, before and after it is normalized. Only a [Text] may be
-// longer before.
+// MaxName bounds the bytes of a name, before and after it is normalized. Only the input of [Text]
+// may be longer.
 const MaxName = 2048
 
-// ErrEmpty is wrapped when nothing is left of a name.
+// ErrEmpty is wrapped if a name is empty after it was normalized.
 var ErrEmpty = errors.New("nothing is left of the name")
 
-// ErrForm is wrapped when something does not have its form: a name that is too long or
-// no UTF-8, a list that cannot be read.
+// ErrForm is wrapped if input is malformed: a name that is too long or not UTF-8, a list
+// that cannot be read.
 var ErrForm = errors.New("bad form")
 
-// Name returns the canonical form of a name under the newest rule. It is linear in the name; a
-// name that is ASCII and has the form already is returned as it is, without allocation. Errors
-// wrap ErrEmpty or ErrForm and hold the name's beginning.
+// Name returns the canonical form of a name under the newest rule. It takes linear time, and
+// returns a canonical ASCII name unchanged, without allocation. Errors wrap ErrEmpty or ErrForm
+// and contain the beginning of the name.
 func Name(s string) (string, error) { return Newest.Name(s) }
 
 // Name returns the canonical form of a name under a rule, as [Name] does.
 func (r Rule) Name(s string) (string, error) {
 	if isFormed(s) && len(s) <= MaxName {
-		return s, nil // under both rules
+		return s, nil // canonical under both rules
 	}
 	form := formV1
 	if r == V2 {
@@ -80,17 +80,17 @@ func (r Rule) Name(s string) (string, error) {
 	return name, err
 }
 
-// IsName reports whether a string has the form that [Name] returns. What has the form of an
-// earlier rule has it too.
+// IsName reports whether a string is canonical under the newest rule. A string that is canonical
+// under an earlier rule is, too.
 func IsName(s string) bool { return Newest.IsName(s) }
 
-// IsName reports whether a string has the form that the rule returns.
+// IsName reports whether a string is canonical under the rule.
 func (r Rule) IsName(s string) bool {
 	name, err := r.Name(s)
 	return err == nil && name == s
 }
 
-// formV1 applies normalize/1. What it returns may be empty.
+// formV1 applies normalize/1. The result may be empty.
 func formV1(s string) (string, error) {
 	if name, ascii := asciiName(s); ascii {
 		return name, nil
@@ -98,15 +98,15 @@ func formV1(s string) (string, error) {
 	return wideName(s)
 }
 
-// A class says what becomes of a character.
+// A class says how a rule treats a character.
 type class uint8
 
 const (
 	separator class = iota // ends a word
-	inner                  // + and #: stays, but where a word would begin with it
-	mark                   // the same, but it does not end a word
-	letter                 // stays; all else too
-	upper                  // of ASCII: stays, in lower case
+	inner                  // + and #: stays, except where a word would begin with it
+	mark                   // stays, except where a word would begin with it; does not end a word
+	letter                 // stays; every other character
+	upper                  // an ASCII capital: stays, in lower case
 )
 
 // asciiClass is the class of each ASCII character.
@@ -124,7 +124,7 @@ var asciiClass = func() (t [utf8.RuneSelf]class) {
 	return t
 }()
 
-// asciiName is normalize/1 for ASCII. ok is false if s is not ASCII.
+// asciiName applies normalize/1 to an ASCII name. ok is false if s is not ASCII.
 func asciiName(s string) (name string, ok bool) {
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {
@@ -152,7 +152,7 @@ func asciiName(s string) (name string, ok bool) {
 	return string(b), true
 }
 
-// isFormed reports whether s is ASCII and has the form of normalize/1, and so that of every rule.
+// isFormed reports whether s is ASCII and canonical under normalize/1, and so under every rule.
 func isFormed(s string) bool {
 	begins := true
 	for i := range len(s) {
@@ -172,7 +172,7 @@ func isFormed(s string) bool {
 	return !begins
 }
 
-// wideName is normalize/1 for every name.
+// wideName applies normalize/1 to any name.
 func wideName(s string) (string, error) {
 	folded, err := fold(s)
 	if err != nil {
@@ -213,11 +213,11 @@ func classOf(c rune) class {
 	return letter
 }
 
-// joiner is U+034F. Package norm puts it after 30 marks in a row.
+// joiner is U+034F. Package norm inserts it after 30 marks in a row.
 const joiner = "\u034f"
 
-// fold applies steps 2 and 3. No text is known to take more than one round, but that
-// the form is a fixed point shall not rest on tables that others keep.
+// fold applies steps 2 and 3. No text is known to need more than one round, but fold checks
+// that the result is a fixed point instead of relying on the tables of other packages.
 func fold(s string) (string, error) {
 	const rounds = 8
 	if !utf8.ValidString(s) {
@@ -251,9 +251,9 @@ func cherokee(c rune) rune {
 	return c
 }
 
-// shape drops what has no shape: the default ignorable code points of Unicode. Most
-// have category Cf; of that, some signs are visible, before Arabic and Syriac numbers
-// and between hieroglyphs.
+// shape drops characters without a shape: the default ignorable code points of Unicode. Most
+// have category Cf, but some signs of this category are visible: those before Arabic and Syriac
+// numbers and those between hieroglyphs.
 func shape(c rune) rune {
 	switch {
 	case c < 0xAD:

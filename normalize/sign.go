@@ -7,10 +7,10 @@ import (
 	"unicode/utf8"
 )
 
-// signs are the characters of ASCII that normalize/2 treats otherwise than normalize/1.
+// signs are the ASCII characters that normalize/2 treats differently from normalize/1.
 const signs = "!#%+-.<=>@^~"
 
-// formV2 applies normalize/2 to a name that is no literal. What it returns may be empty.
+// formV2 applies normalize/2 to a name that is not a literal. The result may be empty.
 func formV2(s string) (string, error) {
 	ascii := isASCII(s)
 	if ascii && !strings.ContainsAny(s, signs) {
@@ -23,8 +23,8 @@ func formV2(s string) (string, error) {
 			return "", err
 		}
 	}
-	// No name is known to take more than two rounds, but that the form is a fixed point shall
-	// not rest on that.
+	// No name is known to need more than two rounds, but the loop checks that the result is
+	// a fixed point.
 	const rounds = 8
 	for range rounds {
 		next := signed([]rune(folded))
@@ -51,7 +51,7 @@ func isASCII(s string) bool {
 // signed joins the words of a folded name once.
 func signed(text []rune) string {
 	out := make([]byte, 0, len(text)+8)
-	last := rune(-1) // of out that is part of a word, -1: none
+	last := rune(-1) // the last character of out that is part of a word; -1: none
 	begins := true   // the next character begins a word
 	for i, c := range text {
 		what := signClass(text, i, begins)
@@ -69,7 +69,7 @@ func signed(text []rune) string {
 			out = append(out, '-')
 		}
 		if last = c; operator {
-			last = '=' // white space beside an operator does not count
+			last = '=' // white space next to an operator does not count
 		}
 		begins = false
 		out = utf8.AppendRune(out, c)
@@ -77,8 +77,8 @@ func signed(text []rune) string {
 	return string(out)
 }
 
-// signClass returns what becomes of the i-th character of a name: separator, mark, letter, or
-// inner, which here is an operator.
+// signClass returns the class of the i-th character of a name: separator, mark, letter, or
+// inner, which here means an operator.
 func signClass(text []rune, i int, begins bool) class {
 	c := text[i]
 	at := func(i int) rune {
@@ -112,8 +112,8 @@ func signClass(text []rune, i int, begins bool) class {
 	return classOf(c)
 }
 
-// stopClass is signClass for ! and the full stop. One full stop stays before a digit. Of more,
-// and of !, those are punctuation that end a word or follow other punctuation.
+// stopClass is signClass for ! and the full stop. A single full stop stays before a digit. Several
+// full stops, and !, are punctuation if they end a word or follow other punctuation.
 func stopClass(text []rune, i int, begins bool) class {
 	first, end := i, i+1
 	for first > 0 && text[first-1] == text[i] {
@@ -143,8 +143,8 @@ func stopClass(text []rune, i int, begins bool) class {
 
 func isOperator(c rune) bool { return c == '<' || c == '>' || c == '=' }
 
-// isWordCharacter reports whether normalize/1 has c in a word, wherever it is.
+// isWordCharacter reports whether normalize/1 keeps c wherever it is in a word.
 func isWordCharacter(c rune) bool { return classOf(c) == letter }
 
-// startsNumber reports whether a sign before two characters is that of a number.
+// startsNumber reports whether a sign before two characters is the sign of a number.
 func startsNumber(a, b rune) bool { return isDigit(a) || a == '.' && isDigit(b) }

@@ -5,16 +5,16 @@ import (
 	"slices"
 )
 
-// The lengths, in characters, of names whose spelling is compared. Of names above
-// mostTwice, leaving out two characters gives more than is worth keeping.
+// The lengths, in characters, of names whose spelling is compared. Names above mostTwice
+// have too many variants with two characters left out.
 const (
 	leastOnce  = 5
 	leastTwice = 10
 	mostTwice  = 40
 )
 
-// edits is how many edits two names may be apart; n is the shorter one's
-// length, leastOnce or more, and m the longer one's.
+// edits returns the number of edits that two names may be apart. n is the length of the
+// shorter name, at least leastOnce, and m that of the longer one.
 func edits(n, m int) int {
 	if n < leastTwice || m > mostTwice {
 		return 1
@@ -22,12 +22,12 @@ func edits(n, m int) int {
 	return 2
 }
 
-// spelling compares names that are the same once one or two characters are left out of
-// each. All names within that distance are among them: an edit, whichever it is, is
-// undone by leaving out at most one character on either side. Names of a length are
-// compared with those up to two shorter, so that three lengths are in memory at a time.
+// spelling compares names that are equal after one or two characters are left out of
+// each. These include all names within that distance, because every edit can be undone by
+// leaving out at most one character on either side. Names of a length are compared with
+// names that are up to two characters shorter, so three lengths are in memory at a time.
 func (s *search) spelling() {
-	lengths := map[int][]int{} // places by length
+	lengths := map[int][]int{} // indices in names, by length
 	longest := 0
 	chars := make([][]rune, len(s.names))
 	for i, name := range s.names {
@@ -47,21 +47,21 @@ func (s *search) spelling() {
 	s.add(Spelling, b.pairs)
 }
 
-// blocks gathers the names that are worth comparing.
+// blocks finds the names that are worth comparing.
 type blocks struct {
 	chars [][]rune
-	shift int // the low bits of a key: a name's place
+	shift int // number of low bits of a key that contain the index of a name
 
-	// A key stands for a name without some of its characters: the higher bits of a
-	// hash, then the place. Names that share a hash by chance are compared in vain.
+	// A key represents a name without some of its characters: the higher bits of a
+	// hash, then the index of the name. Names that share a hash by chance are compared in vain.
 	keys  []uint64
-	sums  []uint64 // of the hash, up to each character
+	sums  []uint64 // the hash of the name up to each character
 	seen  map[[2]int]bool
 	rows  [3][]int
-	pairs [][2]int // what was found
+	pairs [][2]int // the pairs found
 }
 
-// powers are those of the base of the hash.
+// powers returns the powers of the base of the hash, up to most.
 func powers(most int) []uint64 {
 	const base = 0x9E3779B97F4A7C15
 	p := make([]uint64, most+1)
@@ -96,8 +96,8 @@ func (b *blocks) compare(n int, lengths map[int][]int) {
 	}
 }
 
-// write writes the keys of a name: of all of it, and without each one, or two, of the
-// characters that are no digits.
+// write adds the keys of a name: one of the whole name, and one for each way to leave out
+// one, or up to two, characters that are not digits.
 func (b *blocks) write(name, edits int, power []uint64) {
 	chars := b.chars[name]
 	n := len(chars)
@@ -129,7 +129,7 @@ func (b *blocks) put(hash uint64, name int) {
 	b.keys = append(b.keys, hash>>b.shift<<b.shift|uint64(name))
 }
 
-// block compares the names of one key.
+// block compares the names that share a hash.
 func (b *blocks) block(n int, keys []uint64) {
 	mask := uint64(1)<<b.shift - 1
 	for x, one := range keys {
@@ -147,7 +147,7 @@ func (b *blocks) block(n int, keys []uint64) {
 	}
 }
 
-// sameNumbers reports whether two names hold the same groups of digits.
+// sameNumbers reports whether two names contain the same groups of digits.
 func sameNumbers(a, b []rune) bool {
 	for {
 		var x, y []rune
@@ -162,7 +162,7 @@ func sameNumbers(a, b []rune) bool {
 	}
 }
 
-// number returns the first group of digits, and what follows it.
+// number returns the first group of digits, and the rest after it.
 func number(s []rune) (digits, rest []rune) {
 	from := slices.IndexFunc(s, isDigit)
 	if from < 0 {

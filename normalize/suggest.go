@@ -6,31 +6,31 @@ import (
 	"unicode"
 )
 
-// A Reason says why two names may be those of one entity.
+// A Reason says why two names may belong to one entity.
 type Reason string
 
 // The reasons, the strongest first.
 const (
-	// SamePunctuation: the names differ in no more than '-', but not between digits:
+	// SamePunctuation: the names differ only in '-' that are not between digits:
 	// e-mail and email, but not go-1-1 and go-11.
 	SamePunctuation Reason = "punctuation"
 
-	// Inverted: the last word of one is the first of the other: smith-john and
-	// john-smith, doe-mary-ann and mary-ann-doe.
+	// Inverted: moving the last word of one name to its front makes the other: smith-john
+	// and john-smith, doe-mary-ann and mary-ann-doe.
 	Inverted Reason = "inverted"
 
-	// Initials: one name is a word of 2 to 5 letters, the first letters of the other's
-	// words, and of no other entity's: un and united-nations. The words and, for, in,
-	// of, on, the may be passed over. u-n is not what un means but how it is written.
+	// Initials: one name is a word of 2 to 5 letters, which are the first letters of the words
+	// of the other name and of no other entity's: un and united-nations. The words and, for,
+	// in, of, on, the may be skipped. u-n is a spelling of un, not its meaning.
 	Initials Reason = "initials"
 
-	// Spelling: the distance of Damerau and Levenshtein is 1, for names of 5 characters
-	// or more, or 2, from 10 to 40 characters. It takes the shorter name's length, and
-	// counts '-'. The difference is not in a digit.
+	// Spelling: the Damerau-Levenshtein distance is 1 for names of 5 characters or more, or
+	// up to 2 for names of 10 to 40 characters. Lengths include '-'. The names do not differ in
+	// a digit.
 	Spelling Reason = "spelling"
 
-	// AmbiguousInitials: as Initials, but there are several entities, and all of their
-	// names are given.
+	// AmbiguousInitials: like Initials, but the initials fit several entities, and all of their
+	// names are returned.
 	AmbiguousInitials Reason = "ambiguous_initials"
 )
 
@@ -39,29 +39,29 @@ func Reasons() []Reason {
 	return []Reason{SamePunctuation, Inverted, Initials, Spelling, AmbiguousInitials}
 }
 
-// A Suggestion is a name and what may be another name of the same entity. Which of them
-// is canonical, and whether they are one at all, is for a person to say.
+// A Suggestion is a name and another name that may belong to the same entity. A person must
+// decide whether they do, and which of them is canonical.
 type Suggestion struct {
 	Name   string
-	Others []string // one, greater than Name; or what the initials Name may mean, ascending
+	Others []string // one name, greater than Name; or all names that the initials Name may mean, ascending
 	Reason Reason
 }
 
 // SuggestOptions are the options of [Suggest].
 type SuggestOptions struct {
-	Reasons []Reason // which to look for; nil: all
-	Limit   int      // how many suggestions at most, the strongest first; 0: all
+	Reasons []Reason // the reasons to look for; nil: all
+	Limit   int      // maximal number of suggestions, the strongest first; 0: all
 }
 
-// Suggest looks for likely duplicates among names, which have the form of [Name]; any
+// Suggest returns likely duplicates among names. The names must be as [Name] returns them; they may be in any
 // order, and repeated names count once. Literals are never suggested. Names that t resolves to one entity are not
 // suggested, and initials whose entity t knows are not expanded. t may be nil.
 //
-// A pair is suggested once, for its strongest reason of those that are looked for. The order is total: by reason,
+// A pair is suggested once, for its strongest reason among those looked for. The order is total: by reason,
 // then name, then others. The cost is about that of sorting the names, except for
-// Spelling: it writes down every name without any one, or two, of its characters, up to
-// 821 for a name of 40, eight bytes each, for names of three lengths at a time. Where very many names differ
-// in two characters only, there are as many suggestions as pairs.
+// Spelling: it stores a key of eight bytes for every way to leave one or two characters out of a name, up to
+// 821 for a name of 40 characters, for names of three lengths at a time. If very many names differ
+// only in two characters, there are as many suggestions as pairs.
 func Suggest(names []string, t *Table, o SuggestOptions) []Suggestion {
 	s := newSearch(names, t)
 	for _, reason := range Reasons() {
@@ -88,9 +88,9 @@ func Suggest(names []string, t *Table, o SuggestOptions) []Suggestion {
 // A search is one run of Suggest.
 type search struct {
 	names  []string // ascending, each once
-	entity []string // what names[i] stands for
+	entity []string // the canonical name of names[i]
 	table  *Table
-	paired map[[2]int]bool // what was found, by place in names, the lesser first
+	paired map[[2]int]bool // the pairs found, by index in names, the lesser first
 	found  []Suggestion
 }
 
@@ -104,7 +104,7 @@ func newSearch(names []string, t *Table) *search {
 	return s
 }
 
-// add keeps pairs that are new and not of one entity, as suggestions in order.
+// add appends suggestions for the pairs that are new and not of one entity, in order.
 func (s *search) add(reason Reason, pairs [][2]int) {
 	slices.SortFunc(pairs, func(a, b [2]int) int { return slices.Compare(a[:], b[:]) })
 	for _, p := range pairs {
@@ -116,7 +116,7 @@ func (s *search) add(reason Reason, pairs [][2]int) {
 	}
 }
 
-// ordered returns the places of two names, the lesser first.
+// ordered returns two indices, the lesser first.
 func ordered(i, j int) [2]int { return [2]int{min(i, j), max(i, j)} }
 
 func (s *search) punctuation() {
@@ -136,7 +136,7 @@ func (s *search) punctuation() {
 	s.add(SamePunctuation, pairs)
 }
 
-// squeeze drops each '-' that is not between digits and is no sign of a number.
+// squeeze drops each '-' that is not between digits and is not the sign of a number.
 func squeeze(name string) string {
 	if !strings.Contains(name, "-") {
 		return name
@@ -167,7 +167,7 @@ func (s *search) inverted() {
 	s.add(Inverted, slices.Compact(pairs))
 }
 
-// initials looks for short names and what they may mean.
+// initials looks for short names and the names that they may abbreviate.
 func (s *search) initials(reason Reason) {
 	long := s.expansions()
 	var pairs [][2]int
@@ -200,7 +200,7 @@ func (s *search) named(places []int) []string {
 	return names
 }
 
-// expansions returns, for each name that may be initials, the places of the names with
+// expansions returns, for each name that may be initials, the indices of the names with
 // these initials, ascending.
 func (s *search) expansions() map[string][]int {
 	short := map[string]bool{}
@@ -234,8 +234,8 @@ func isInitials(name string) bool {
 	return 2 <= n && n <= 5
 }
 
-// firsts returns the first characters of words, with or without the little ones. One word
-// has none.
+// firsts returns the first characters of words; with main, the little words are skipped. A
+// single word returns "", and so do more than 12.
 func firsts(words []string, main bool) string {
 	if len(words) < 2 || len(words) > 12 {
 		return ""

@@ -8,50 +8,49 @@ import (
 	"slices"
 )
 
-// The errors of [Table.With]. The texts that wrap them hold both names and say what to do.
+// The errors of [Table.With]. The errors that wrap them contain both names and say what to do.
 var (
-	// ErrAmbiguous: the alias stands for another canonical name already.
+	// ErrAmbiguous: the alias already has another canonical name.
 	ErrAmbiguous = errors.New("ambiguous alias")
-	// ErrChain: what would be canonical is an alias, or what would be an alias is canonical.
+	// ErrChain: the new canonical name is an alias, or the new alias is a canonical name.
 	ErrChain = errors.New("chain of aliases")
 	// ErrSelf: alias and canonical name have the same form.
 	ErrSelf = errors.New("alias of itself")
-	// ErrUnknown: what is to be removed is not there.
+	// ErrUnknown: the alias to be removed does not exist.
 	ErrUnknown = errors.New("unknown alias")
 )
 
-// A Change adds or removes an alias. Both names may have any spelling. To remove one,
-// Canonical is what it must stand for, or "" for whatever it stands for.
+// A Change adds or removes an alias. Both names may have any spelling. For a removal,
+// Canonical is the canonical name that the alias must have, or "" for any.
 type Change struct {
 	Alias, Canonical string
 	Remove           bool
 }
 
-// An Outcome says what came of a [Change].
+// An Outcome is the result of a [Change].
 type Outcome string
 
 // The outcomes of changes.
 const (
 	Added    Outcome = "added"
-	Existing Outcome = "existing" // the alias stands for this name already
+	Existing Outcome = "existing" // the alias has this canonical name already
 	Removed  Outcome = "removed"
 )
 
-// A Table holds the aliases at one moment: which name stands for which canonical name,
-// both in the form of [Name]. Depth is one: a canonical name is never an alias.
-// The zero Table and the nil Table are empty. A Table is immutable, so any number of
-// goroutines may use it.
+// A Table maps aliases to canonical names at one moment. Both are as [Name] returns them.
+// The depth is one: a canonical name is never an alias. The zero Table and the nil Table
+// are empty. A Table is immutable, so any number of goroutines may use it.
 type Table struct {
-	// A table is a base that many tables share and the few aliases that differ from
-	// it. When they are many, a new base is made: one change of a table of n aliases
-	// costs, on average, the square root of n.
+	// A table consists of a base, which many tables share, and the few aliases that differ
+	// from it. When these become too many, a new base is made. One change of a table of n
+	// aliases costs, on average, the square root of n.
 	base *base
-	over map[string]string // alias to canonical name, or to "" if it was removed; wins over base
-	more map[string]int    // by canonical name: how many aliases more than in base
+	over map[string]string // alias to canonical name, or to "" if it was removed; takes precedence over base
+	more map[string]int    // by canonical name: number of aliases more than in base
 	n    int
 }
 
-// A base is a whole table, in three orders. It is never changed.
+// A base is a whole table, indexed in three ways. It is immutable.
 type base struct {
 	to      map[string]string
 	aliases []string            // ascending
@@ -60,7 +59,7 @@ type base struct {
 
 var empty = &base{}
 
-// Len is the number of aliases.
+// Len returns the number of aliases.
 func (t *Table) Len() int {
 	if t == nil {
 		return 0
@@ -68,8 +67,8 @@ func (t *Table) Len() int {
 	return t.n
 }
 
-// Resolve returns the canonical name that a name stands for: often itself. The name has
-// the form of [Name]; any other is given back. The cost is that of two map look-ups.
+// Resolve returns the canonical name of an alias, and any other name unchanged. The name
+// must be as [Name] returns it. The cost is two map look-ups.
 func (t *Table) Resolve(name string) string {
 	if canonical := t.target(name); canonical != "" {
 		return canonical
@@ -77,7 +76,7 @@ func (t *Table) Resolve(name string) string {
 	return name
 }
 
-// target returns what an alias stands for, or "".
+// target returns the canonical name of an alias, or "".
 func (t *Table) target(alias string) string {
 	if t == nil {
 		return ""
@@ -95,13 +94,13 @@ func (t *Table) under() *base {
 	return t.base
 }
 
-// count is the number of aliases of a canonical name.
+// count returns the number of aliases of a canonical name.
 func (t *Table) count(canonical string) int {
 	return len(t.under().members[canonical]) + t.more[canonical]
 }
 
-// Members returns all names of what a name stands for: the canonical one, then its
-// aliases, ascending. It is never empty: a name that no table knows is its own entity.
+// Members returns all names of the entity that a name belongs to: the canonical name, then
+// its aliases, ascending. It is never empty: an unknown name is an entity of its own.
 func (t *Table) Members(name string) []string {
 	canonical := t.Resolve(name)
 	members := []string{canonical}
@@ -122,8 +121,8 @@ func (t *Table) Members(name string) []string {
 	return members
 }
 
-// All returns each alias with its canonical name, ascending by alias. Starting costs a
-// sort of the few aliases that are not in the table's base.
+// All yields each alias with its canonical name, ascending by alias. It first sorts the
+// few aliases that are not in the table's base.
 func (t *Table) All() iter.Seq2[string, string] {
 	return func(yield func(alias, canonical string) bool) {
 		if t == nil {
@@ -149,11 +148,11 @@ func (t *Table) All() iter.Seq2[string, string] {
 	}
 }
 
-// With returns a table to which the changes were made, one after the other, and what
-// came of each. It is all or nothing: on an error the table is t and there are no
-// outcomes. t does not change; if nothing is added or removed, it is what is returned.
+// With returns a table with some changes applied, one after the other, and the outcome of
+// each. On an error no change is applied: With returns t and no outcomes. t does not change;
+// if nothing is added or removed, With returns t itself.
 //
-// Errors wrap ErrAmbiguous, ErrChain, ErrSelf, ErrUnknown, or what [Name] says. One
+// Errors wrap ErrAmbiguous, ErrChain, ErrSelf, ErrUnknown, or an error of [Name]. One
 // change costs about a copy of as many entries as the square root of Len.
 func (t *Table) With(changes ...Change) (*Table, []Outcome, error) {
 	next := t.clone()
@@ -177,7 +176,7 @@ func (t *Table) With(changes ...Change) (*Table, []Outcome, error) {
 	return next, outcomes, nil
 }
 
-// clone returns a table that apply may change.
+// clone returns a copy of the table that apply may change.
 func (t *Table) clone() *Table {
 	next := &Table{base: t.under(), n: t.Len(), over: map[string]string{}, more: map[string]int{}}
 	if t != nil {
@@ -234,10 +233,10 @@ func (t *Table) remove(alias, canonical string) (Outcome, error) {
 	}
 }
 
-// set points an alias to a canonical name, or to "", and counts it for one.
+// set points an alias to a canonical name, or to "" to remove it, and adds by to the counts of the table and of the canonical name counted.
 func (t *Table) set(alias, to, counted string, by int) {
 	t.over[alias] = to
-	if t.base.to[alias] == to { // "" too, if base does not have it
+	if t.base.to[alias] == to { // also if both are "", because base lacks the alias
 		delete(t.over, alias)
 	}
 	t.n += by
@@ -246,8 +245,8 @@ func (t *Table) set(alias, to, counted string, by int) {
 	}
 }
 
-// settle makes a new base if the aliases beside it are more than its square root, and
-// more than a few.
+// settle makes a new base if more than a few aliases differ from the base, and more than
+// its square root.
 func (t *Table) settle() {
 	const few = 64
 	if n := len(t.over); n <= few || n*n <= len(t.base.aliases) {

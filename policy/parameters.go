@@ -11,58 +11,57 @@ import (
 )
 
 var (
-	// ErrRange is wrapped when a parameter lies outside its bounds.
+	// ErrRange is wrapped when a parameter is outside its bounds.
 	ErrRange = errors.New("policy parameter out of range")
-	// ErrType is wrapped when parameters are of a type that this version does
-	// not know.
+	// ErrType is wrapped when this version does not know the type of the parameters.
 	ErrType = errors.New("unknown policy type")
-	// ErrMismatch is wrapped when a policy is not of the type that is needed.
+	// ErrMismatch is wrapped when a policy has another type than the required one.
 	ErrMismatch = errors.New("policy of another type")
 )
 
-// Parameters are what a policy decides by. They are comparable. [SlicePolicyV1] is one type of
-// them; packages that select something else have their own.
+// Parameters are the values by which a policy decides. They are comparable. [SlicePolicyV1] is one type of parameters;
+// packages that select something else have their own types.
 type Parameters interface {
-	// Type names the type, as canonical forms and bundles do.
+	// Type returns the name of the type in canonical forms and bundles.
 	Type() string
 
-	// Check reports the first parameter that is out of range.
+	// Check returns an error for the first parameter that is out of range.
 	Check() error
 
 	// Canonical returns the canonical form, and Hash its SHA-256, which is policy_params_hash.
 	Canonical() []byte
 	Hash() dag.Digest
 
-	// AppendWire writes the parameters as bundles and people do, as decimals.
+	// AppendWire writes the parameters with decimals, as in bundles and in what people write.
 	AppendWire(w *canon.Writer)
 }
 
-// A Notation is a way in which fractions are written.
+// A Notation is a way to write fractions.
 type Notation struct {
-	Suffix   string                      // of the keys of fractions
-	Fraction func(*canon.Cursor) dag.PPM // reads one
+	Suffix   string                      // is appended to the keys of fractions
+	Fraction func(*canon.Cursor) dag.PPM // reads one fraction
 }
 
 // The notations.
 var (
-	// Canonical is that of canonical forms: integers, in millionths.
+	// Canonical is the notation of canonical forms: integers, in millionths.
 	Canonical = Notation{"_ppm", func(c *canon.Cursor) dag.PPM { return dag.PPM(c.Uint(uint64(dag.One))) }}
-	// Wire is that of evidence: decimals in their shortest form.
+	// Wire is the notation of evidence: plain decimals with at most six digits after the point.
 	Wire = Notation{"", func(c *canon.Cursor) dag.PPM { return canon.ParsedNumber(c, dag.ParsePPM) }}
-	// Written is that of people and programs: any JSON number that millionths hold exactly.
+	// Written is the notation of people and programs: any JSON number that is exactly a number of millionths.
 	Written = Notation{"", func(c *canon.Cursor) dag.PPM { return canon.ParsedNumber(c, dag.ReadPPM) }}
 )
 
-// A Form is a type of parameters: its name, and how they are read from a document.
+// A Form is a type of parameters: its name, and the function that reads it from a document.
 type Form struct {
 	Type string
 	Read func(*canon.Cursor, Notation) Parameters
 }
 
-// Forms are the types of parameters that a program knows.
+// Forms is the list of the types of parameters that a program knows.
 type Forms []Form
 
-// read reads parameters of any of the forms. A type that is not known fails the document.
+// read reads parameters of any of the forms. An unknown type is an error of the document.
 func (f Forms) read(c *canon.Cursor, n Notation) Parameters {
 	t := c.Field("type")
 	names := make([]string, len(f))
@@ -76,7 +75,7 @@ func (f Forms) read(c *canon.Cursor, n Notation) Parameters {
 	return nil
 }
 
-// parseCanonical reads what Canonical writes and nothing else.
+// parseCanonical reads the canonical form of parameters and accepts no other form.
 func (f Forms) parseCanonical(data []byte) (Parameters, error) {
 	doc, err := canon.Parse(data)
 	if err != nil {

@@ -6,13 +6,12 @@ import (
 	"github.com/graphkernel/graphkernel/internal/canon"
 )
 
-// ParseRegistration reads a policy as people hand it in:
+// ParseRegistration reads a policy as people submit it:
 //
 //	{"policy_id":"narrow@1","policy":{"type":"slice_policy_v1","max_nodes":32}}
 //	{"policy_id":"owners@1","policy":{"type":"fact_policy_v1","predicates":["owned by"]}}
 //
-// Parameters are decimals; one that is absent has its default. Unknown fields
-// and repeated keys are refused.
+// Fractions are decimals; an absent parameter has its default. Unknown fields and repeated keys are refused.
 func (f Forms) ParseRegistration(data []byte) (Registered, error) {
 	doc, err := canon.Parse(data)
 	if err != nil {

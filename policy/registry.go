@@ -15,16 +15,16 @@ import (
 // An ID names a policy: NAME@VERSION, [a-z0-9][a-z0-9._-]{0,62}@[1-9][0-9]{0,5}.
 type ID string
 
-// The policies for slices that every tenant begins with.
+// The slice policies that every tenant has from the start.
 const (
 	DefaultV1ID ID = "default@1" // DefaultV1
 	DefaultV2ID ID = "default@2" // DefaultV2
 )
 
-// DefaultID is the policy of a request for a slice that names none. Its parameters are those of Default.
+// DefaultID is the policy of a slice request that names none. Its parameters are those that Default returns.
 const DefaultID = DefaultV2ID
 
-// Default returns the policy of DefaultID, as every tenant begins with it.
+// Default returns the policy DefaultID with the parameters that every tenant has from the start.
 func Default() Registered {
 	p := DefaultV2()
 	return Registered{id: DefaultID, params: p, hash: p.Hash()}
@@ -65,7 +65,7 @@ type Registered struct {
 	hash   dag.Digest
 }
 
-// Bind returns parameters an id. It checks both; it does not look into any registry.
+// Bind binds parameters to an id. It checks both, but not whether a registry has the id.
 func Bind(id ID, params Parameters) (Registered, error) {
 	if _, err := ParseID(string(id)); err != nil {
 		return Registered{}, err
@@ -79,8 +79,8 @@ func Bind(id ID, params Parameters) (Registered, error) {
 	return Registered{id: id, params: params, hash: params.Hash()}, nil
 }
 
-// Restore makes a policy of what a store kept of it: its canonical parameters, which
-// must give the hash that was kept beside them.
+// Restore rebuilds a policy from what a store has kept: its canonical parameters, whose hash must equal the stored
+// hash.
 func (f Forms) Restore(id ID, hash, canonical []byte) (Registered, error) {
 	params, err := f.parseCanonical(canonical)
 	if err != nil {
@@ -96,21 +96,20 @@ func (f Forms) Restore(id ID, hash, canonical []byte) (Registered, error) {
 	return p, nil
 }
 
-// ID is the policy's id; "" for the zero value.
+// ID returns the policy's id; "" for the zero value.
 func (r Registered) ID() ID { return r.id }
 
-// Params returns the parameters; nil for the zero value. They are never changed.
+// Params returns the parameters; nil for the zero value. They never change.
 func (r Registered) Params() Parameters { return r.params }
 
-// Slice returns the parameters of a policy that slices are cut under. Of another type, it is
-// ErrMismatch.
+// Slice returns the parameters of a policy for slices of turns. The error for a policy of another type is ErrMismatch.
 func (r Registered) Slice() (SlicePolicy, error) { return ParametersOf[SlicePolicy](r, SliceTypes) }
 
-// SliceTypes names the types of policies that slices are cut under, for messages.
+// SliceTypes names the types of policies for slices of turns, for messages.
 const SliceTypes = Type + " or " + TypeV2
 
-// ParametersOf returns the parameters of a registered policy, which must be of a type. Of another,
-// it is ErrMismatch; without any, ErrUnknown.
+// ParametersOf returns the parameters of a registered policy as the type P. The error is ErrMismatch if they are of
+// another type, and ErrUnknown if there are none.
 func ParametersOf[P Parameters](r Registered, want string) (P, error) {
 	p, ok := r.params.(P)
 	if !ok && r.params != nil {
@@ -122,24 +121,23 @@ func ParametersOf[P Parameters](r Registered, want string) (P, error) {
 	return p, nil
 }
 
-// Hash is policy_params_hash.
+// Hash returns policy_params_hash.
 func (r Registered) Hash() dag.Digest { return r.hash }
 
-// ErrConflict is wrapped when an id is bound to other parameters already.
+// ErrConflict is wrapped when the id is already bound to other parameters.
 var ErrConflict = errors.New("policy id is bound to other parameters")
 
-// ErrUnknown is wrapped when no policy of an id is registered.
+// ErrUnknown is wrapped when no policy with the id is registered.
 var ErrUnknown = errors.New("unknown policy")
 
-// A Registry is an immutable set of registered policies, one for each id. The
-// zero Registry is empty. Ids and parameters are never unbound.
+// A Registry is an immutable set of registered policies, one per id. The zero Registry is empty. A registry never loses
+// a policy.
 type Registry struct {
-	sorted []Registered // by id
+	sorted []Registered // ascending by id
 }
 
-// With returns a registry that also has p. An id that is bound to the same
-// parameters already changes nothing; other parameters are refused with
-// ErrConflict.
+// With returns a registry that also has p. If the id is already bound to the same parameters, the registry is returned
+// unchanged; other parameters are refused with ErrConflict.
 func (r Registry) With(p Registered) (Registry, error) {
 	at, found := r.find(p.id)
 	if !found {
@@ -151,7 +149,7 @@ func (r Registry) With(p Registered) (Registry, error) {
 	return r, nil
 }
 
-// Get returns the policy of an id, or ErrUnknown.
+// Get returns the policy with an id, or ErrUnknown.
 func (r Registry) Get(id ID) (Registered, error) {
 	at, found := r.find(id)
 	if !found {
@@ -160,11 +158,11 @@ func (r Registry) Get(id ID) (Registered, error) {
 	return r.sorted[at], nil
 }
 
-// All returns the policies by ascending id.
+// All returns the policies, ascending by id.
 func (r Registry) All() []Registered { return slices.Clone(r.sorted) }
 
-// Fingerprint is registry_fingerprint: xxHash64 of the lines "ID HASH\n", by
-// ascending id, as 16 hex digits. It names a registry and binds nothing.
+// Fingerprint returns registry_fingerprint: xxHash64 of the lines "ID HASH\n", by ascending id, as 16 hex digits. It
+// names a registry; it is not a cryptographic commitment.
 func (r Registry) Fingerprint() string {
 	var d xxhash.Digest
 	d.Reset()

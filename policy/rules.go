@@ -8,13 +8,14 @@ import (
 	"github.com/graphkernel/graphkernel/internal/canon"
 )
 
-// Rules are parameters that are a list of rules, in their order, and nothing else: {"rules":[…],"type":TYPE}. A type of policy embeds
-// them, and adds Type, Check, AppendWire and what its rules mean. They have no fractions, so what people write is the canonical form.
+// Rules are the parameters of a policy that consists only of an ordered list of rules: {"rules":[…],"type":TYPE}. A
+// type of policy embeds Rules and adds Type, Check, AppendWire and the meaning of its rules. Rules have no fractions,
+// so the form that people write is the canonical form.
 type Rules struct {
 	list string // the canonical form of the list
 }
 
-// NewRules makes rules of n values that a function writes, each as one JSON value.
+// NewRules returns n rules; write writes the i-th rule as one JSON value.
 func NewRules(n int, write func(w *canon.Writer, i int)) Rules {
 	w := canon.NewWriter(nil)
 	w.BeginArray()
@@ -25,7 +26,7 @@ func NewRules(n int, write func(w *canon.Writer, i int)) Rules {
 	return Rules{string(w.Bytes)}
 }
 
-// Items returns the rules, to be read one by one. The zero value has none.
+// Items returns the rules as cursors. The zero value has none.
 func (r Rules) Items() []*canon.Cursor {
 	doc, err := canon.Parse([]byte(r.list))
 	if err != nil {
@@ -34,7 +35,7 @@ func (r Rules) Items() []*canon.Cursor {
 	return canon.Open(doc).Items()
 }
 
-// Append writes parameters of a type.
+// Append writes the parameters of a type that has these rules.
 func (r Rules) Append(w *canon.Writer, typ string) {
 	w.BeginObject()
 	w.Key("rules")
@@ -44,17 +45,17 @@ func (r Rules) Append(w *canon.Writer, typ string) {
 	w.EndObject()
 }
 
-// Bytes returns the canonical form of parameters of a type, which Digest is taken of.
+// Bytes returns the canonical form of the parameters of a type that has these rules.
 func (r Rules) Bytes(typ string) []byte {
 	w := canon.NewWriter(make([]byte, 0, len(r.list)+32))
 	r.Append(w, typ)
 	return w.Bytes
 }
 
-// Digest is policy_params_hash of parameters of a type.
+// Digest returns the policy_params_hash of the parameters of a type that has these rules.
 func (r Rules) Digest(typ string) dag.Digest { return sha256.Sum256(r.Bytes(typ)) }
 
-// RulesForm is how rules of a type are read: items makes parameters of the list.
+// RulesForm returns the form of a type of rules: items makes the parameters from the list.
 func RulesForm[P Parameters](typ string, items func(list []*canon.Cursor) P) Form {
 	return Form{Type: typ, Read: func(c *canon.Cursor, _ Notation) Parameters {
 		t := c.Field("type")

@@ -2,14 +2,13 @@ package policy
 
 import "github.com/graphkernel/graphkernel/dag"
 
-// A Score is a number of thousand-millionths, 0 to 10^9: equation 1 times 10^9,
-// in integers only.
+// A Score is a number of thousand-millionths, 0 to 10^9: the value of equation 1 times 10^9, computed in integers only.
 type Score uint64
 
 // MaxScore is the score 1.
 const MaxScore Score = 1_000_000_000
 
-// A Scorer holds what of equation 1 does not depend on the turn.
+// A Scorer stores the parts of equation 1 that do not depend on the turn.
 //
 //	U     = W·V div 10^6               the weights of the turn's phase and voice
 //	F(s)  = (10^12 − α·10^6 + α·s) div 10^3
@@ -23,13 +22,13 @@ type Scorer struct {
 	decay   [LimitRadius + 1]uint64
 }
 
-// Scorer prepares the scores of a policy.
+// Scorer returns the Scorer of the policy.
 func (p SlicePolicyV1) Scorer() *Scorer {
 	w := p.Walk()
 	return w.Scorer()
 }
 
-// Scorer prepares the scores of a policy.
+// Scorer returns the Scorer of the policy.
 func (p *SlicePolicyV2) Scorer() *Scorer {
 	s := &Scorer{alpha: uint64(p.SalienceWeight)}
 	for voice, v := range p.Voices {
@@ -45,8 +44,8 @@ func (p *SlicePolicyV2) Scorer() *Scorer {
 	return s
 }
 
-// Score returns a turn's score at a distance from 0 to LimitRadius. Under a SlicePolicyV1 the
-// voice makes no difference, and may be 0.
+// Score returns a turn's score at a distance from 0 to LimitRadius. Under a SlicePolicyV1 the voice makes no difference
+// and may be 0.
 func (s *Scorer) Score(voice dag.Voice, phase dag.Phase, salience dag.PPM, distance int) Score {
 	const one = uint64(dag.One)
 	factor := (one*one - s.alpha*one + s.alpha*uint64(salience)) / 1000

@@ -7,41 +7,40 @@ import (
 	"github.com/graphkernel/graphkernel/internal/canon"
 )
 
-// Type is the type of a SlicePolicyV1, as canonical forms and bundles name it.
+// Type is the type name of a SlicePolicyV1 in canonical forms and bundles.
 const Type = "slice_policy_v1"
 
-// Type is the constant of that name.
+// Type returns the constant Type.
 func (SlicePolicyV1) Type() string { return Type }
 
-// Bounds of the parameters. The lower bound is 0, except for MaxNodes, where it is 1.
+// Upper bounds of the parameters. The lower bound is 0, except for MaxNodes, where it is 1.
 const (
 	LimitNodes    = 10_000
 	LimitRadius   = 64
 	LimitSiblings = 100
 )
 
-// A SlicePolicy is a policy that slices of turns are cut under: a SlicePolicyV1 or a SlicePolicyV2.
+// A SlicePolicy is a policy for slices of turns: a SlicePolicyV1 or a SlicePolicyV2.
 type SlicePolicy interface {
 	Parameters
 
-	// Walk returns the parameters that selection goes by. One selection serves both types: a
-	// SlicePolicyV1 is a case of the other.
+	// Walk returns the parameters that selection uses. One selection serves both types: a SlicePolicyV1 is a special case
+	// of a SlicePolicyV2.
 	Walk() SlicePolicyV2
 }
 
-// A SlicePolicyV1 is a set of parameters. Its zero value is not valid; start
-// from Default.
+// A SlicePolicyV1 is a set of parameters. Its zero value is not valid; start from DefaultV1.
 type SlicePolicyV1 struct {
-	MaxNodes        int        // turns in a slice, the anchor included
-	MaxRadius       int        // edges away from the anchor
+	MaxNodes        int        // turns in a slice, including the anchor
+	MaxRadius       int        // the largest number of edges from the anchor
 	Weights         PhaseTable // W of equation 1, by phase
-	SalienceWeight  dag.PPM    // α: how much salience counts
-	DistanceDecay   dag.PPM    // β: what each edge leaves of the score
+	SalienceWeight  dag.PPM    // α: the influence of salience
+	DistanceDecay   dag.PPM    // β: the factor of the score per edge
 	IncludeSiblings bool
 	MaxSiblings     int // per turn, the best first
 }
 
-// A PhaseTable holds a fraction for each phase, at the phase's number.
+// A PhaseTable contains a fraction for each phase; the index is the phase's number.
 type PhaseTable [len(dag.Phases) + 1]dag.PPM
 
 // DefaultV1 returns the parameters of the policy default@1.
@@ -77,7 +76,7 @@ var tableV1 = Table[SlicePolicyV1]{
 	Further: func(p *SlicePolicyV1) error { return noPhase(p.Weights[0]) },
 }
 
-// phases is the table of the weights of phases.
+// phases returns the field of the phases' weights.
 func phases[P any](at func(*P) *PhaseTable) Field[P] {
 	all := [...]dag.Phase{dag.Consolidation, dag.Debugging, dag.Exploration, dag.Planning, dag.Synthesis}
 	names := make([]string, len(all))
@@ -87,7 +86,7 @@ func phases[P any](at func(*P) *PhaseTable) Field[P] {
 	return Fractions("phase_weights", func(p *P, i int) *dag.PPM { return &at(p)[all[i]] }, names...)
 }
 
-// noPhase reports a weight for what is no phase, or no voice.
+// noPhase returns an error if the entry for no phase, or for no voice, has a weight.
 func noPhase(weight dag.PPM) error {
 	if weight != 0 {
 		return fmt.Errorf("%w: a weight for no phase or no voice", ErrRange)
@@ -95,20 +94,20 @@ func noPhase(weight dag.PPM) error {
 	return nil
 }
 
-// Check reports the first parameter that is out of range.
+// Check returns an error for the first parameter that is out of range.
 func (p SlicePolicyV1) Check() error { return tableV1.Check(p) }
 
-// Canonical returns the canonical form, which Hash is taken of.
+// Canonical returns the canonical form, over which Hash is computed.
 func (p SlicePolicyV1) Canonical() []byte { return tableV1.Canonical(p) }
 
-// Hash is policy_params_hash: SHA-256 of the canonical form.
+// Hash returns policy_params_hash: the SHA-256 of the canonical form.
 func (p SlicePolicyV1) Hash() dag.Digest { return tableV1.Hash(p) }
 
-// AppendWire writes the parameters as bundles and people do, as decimals.
+// AppendWire writes the parameters with decimals, as in bundles and in what people write.
 func (p SlicePolicyV1) AppendWire(w *canon.Writer) { tableV1.AppendWire(w, p) }
 
-// Walk returns parameters of the other type that select the same turns: in both directions, by
-// parents, children and siblings alone, without regard to cost and voice.
+// Walk returns a SlicePolicyV2 that selects the same turns: in both directions, only by parents, children and siblings,
+// regardless of cost and voice.
 func (p SlicePolicyV1) Walk() SlicePolicyV2 {
 	w := SlicePolicyV2{
 		MaxNodes: p.MaxNodes, MaxRadius: p.MaxRadius, Direction: Both,
@@ -123,20 +122,20 @@ func (p SlicePolicyV1) Walk() SlicePolicyV2 {
 	return w
 }
 
-// SliceForm is how policies of the first type are read.
+// SliceForm is the form of SlicePolicyV1.
 var SliceForm = Form{Type: Type, Read: func(c *canon.Cursor, n Notation) Parameters { return tableV1.Read(c, n) }}
 
-// ParseCanonical reads what SlicePolicyV1.Canonical writes and nothing else.
+// ParseCanonical reads the canonical form of a SlicePolicyV1 and accepts no other form.
 func ParseCanonical(data []byte) (SlicePolicyV1, error) {
 	p, err := Forms{SliceForm}.parseCanonical(data)
 	if err != nil {
 		return SlicePolicyV1{}, err
 	}
-	return p.(SlicePolicyV1), nil // the one form that was given
+	return p.(SlicePolicyV1), nil // the only form in the list
 }
 
-// ReadWire reads what AppendWire writes of the type that is named: every parameter must be there, since a
-// default would put words into a signer's mouth.
+// ReadWire reads the output of AppendWire for the named type. Every parameter must be present, because a default would
+// be a value that the signer did not sign.
 func ReadWire(c *canon.Cursor, typ string) SlicePolicy {
 	if typ == TypeV2 {
 		return tableV2.ReadWhole(c)

@@ -8,48 +8,48 @@ import (
 	"github.com/graphkernel/graphkernel/internal/canon"
 )
 
-// TypeV2 is the type of a SlicePolicyV2, as canonical forms and bundles name it.
+// TypeV2 is the type name of a SlicePolicyV2 in canonical forms and bundles.
 const TypeV2 = "slice_policy_v2"
 
-// Type is TypeV2.
+// Type returns TypeV2.
 func (SlicePolicyV2) Type() string { return TypeV2 }
 
-// Bounds of the parameters that a SlicePolicyV1 has not.
+// Upper bounds of the parameters that a SlicePolicyV1 does not have.
 const (
 	LimitCost     = 1 << 30
 	LimitTouching = 100
 )
 
-// A Direction says which turns a slice may hold.
+// A Direction says which turns a slice may contain, relative to its anchor.
 type Direction string
 
 // The directions.
 const (
-	Past Direction = "past" // the anchor, and what was admitted before it
-	Both Direction = "both" // what came after it, too
+	Past Direction = "past" // the anchor, and turns admitted before it
+	Both Direction = "both" // also turns admitted after it
 )
 
-// A SlicePolicyV2 goes by the marks of turns (dag.Marks), beside what a SlicePolicyV1 goes by. Its
-// zero value is not valid; start from DefaultV2.
+// A SlicePolicyV2 uses the marks of turns (dag.Marks) in addition to the properties that a SlicePolicyV1 uses. Its zero
+// value is not valid; start from DefaultV2.
 type SlicePolicyV2 struct {
-	MaxNodes       int        // turns in a slice, the anchor included
-	MaxRadius      int        // steps away from the anchor
-	MaxCost        int        // the sum of what the turns cost; 0: any
+	MaxNodes       int        // turns in a slice, including the anchor
+	MaxRadius      int        // the largest number of steps from the anchor
+	MaxCost        int        // the largest sum of the turns' costs; 0: no limit
 	Direction      Direction  //
 	Spine          bool       // the nearest ancestor in a person's voice is one step away
-	MaxTouching    int        // earlier turns of the conversation that touched a thing, for each thing, are one step away
+	MaxTouching    int        // per thing, the number of earlier turns of the conversation that touched the same thing and are one step away
 	MaxSiblings    int        // per turn, the best first
 	Weights        PhaseTable // W of equation 1, by phase
-	Voices         VoiceTable // V, which W is multiplied with, by voice
-	SalienceWeight dag.PPM    // α: how much salience counts
-	DistanceDecay  dag.PPM    // β: what each step leaves of the score
+	Voices         VoiceTable // V, a factor of W, by voice
+	SalienceWeight dag.PPM    // α: the influence of salience
+	DistanceDecay  dag.PPM    // β: the factor of the score per step
 }
 
-// A VoiceTable holds a fraction for each voice, at the voice's number.
+// A VoiceTable contains a fraction for each voice; the index is the voice's number.
 type VoiceTable [len(dag.Voices) + 1]dag.PPM
 
-// DefaultV2 returns the parameters of the policy default@2. docs/design/2026-11-23-slice-policy-v2.md
-// says what they were measured with.
+// DefaultV2 returns the parameters of the policy default@2. docs/design/2026-11-23-slice-policy-v2.md describes the
+// measurements behind them.
 func DefaultV2() SlicePolicyV2 {
 	return SlicePolicyV2{
 		MaxNodes:       256,
@@ -95,7 +95,7 @@ func direction() Field[SlicePolicyV2] {
 	return f
 }
 
-// voices is the table of the weights of voices.
+// voices returns the field of the voices' weights.
 func voices() Field[SlicePolicyV2] {
 	all := [...]dag.Voice{dag.VoiceAgent, dag.VoiceHarness, dag.VoicePerson, dag.VoiceTool}
 	names := make([]string, len(all))
@@ -105,23 +105,23 @@ func voices() Field[SlicePolicyV2] {
 	return Fractions("voice_weights", func(p *SlicePolicyV2, i int) *dag.PPM { return &p.Voices[all[i]] }, names...)
 }
 
-// ShapesV2 describes the parameters of a SlicePolicyV2.
+// ShapesV2 returns the shapes of the parameters of a SlicePolicyV2.
 func ShapesV2() []Shape { return tableV2.Shapes() }
 
-// Check reports the first parameter that is out of range.
+// Check returns an error for the first parameter that is out of range.
 func (p SlicePolicyV2) Check() error { return tableV2.Check(p) }
 
-// Canonical returns the canonical form, which Hash is taken of.
+// Canonical returns the canonical form, over which Hash is computed.
 func (p SlicePolicyV2) Canonical() []byte { return tableV2.Canonical(p) }
 
-// Hash is policy_params_hash: SHA-256 of the canonical form.
+// Hash returns policy_params_hash: the SHA-256 of the canonical form.
 func (p SlicePolicyV2) Hash() dag.Digest { return tableV2.Hash(p) }
 
-// AppendWire writes the parameters as bundles and people do, as decimals.
+// AppendWire writes the parameters with decimals, as in bundles and in what people write.
 func (p SlicePolicyV2) AppendWire(w *canon.Writer) { tableV2.AppendWire(w, p) }
 
-// Walk returns the parameters as they are.
+// Walk returns the policy itself.
 func (p SlicePolicyV2) Walk() SlicePolicyV2 { return p }
 
-// SliceFormV2 is how policies of the second type are read.
+// SliceFormV2 is the form of SlicePolicyV2.
 var SliceFormV2 = Form{Type: TypeV2, Read: func(c *canon.Cursor, n Notation) Parameters { return tableV2.Read(c, n) }}

@@ -12,36 +12,36 @@ import (
 	"github.com/graphkernel/graphkernel/internal/canon"
 )
 
-// A Table describes parameters of one type field by field. How they are written, read and checked
-// follows from it, so a type of parameters is its struct, its table, and five methods of a line.
+// A Table describes the parameters of one type field by field. Writing, reading and checking follow from the table, so
+// a type of parameters needs only its struct, its table, and five methods of one line each.
 type Table[P any] struct {
 	Type    string
-	Default P // of parameters that are absent
+	Default P // the values of absent parameters
 	Fields  []Field[P]
-	Further func(*P) error // reports what no field can report by itself; nil: nothing
+	Further func(*P) error // checks rules that involve more than one field; nil: none
 }
 
-// A Field is one parameter, or a group of them.
+// A Field is one parameter, or a group of parameters.
 type Field[P any] struct {
 	name     string
-	fraction bool // the key says in which notation it is
+	fraction bool // the key has the notation's suffix
 	write    func(*canon.Writer, *P, bool)
 	read     func(c *canon.Cursor, p *P, n Notation, whole bool)
 	check    func(*P, string) error
 	shape    Shape
-	absent   func(*P) bool // nil: never
+	absent   func(*P) bool // reports whether the field is absent; nil: never
 }
 
-// A Shape describes a field to readers of documents.
+// A Shape describes a field for documentation.
 type Shape struct {
 	Name        string
 	Kind        string  // as in JSON Schema: integer, number, boolean, string, object
-	Least, Most float64 // of a number
+	Least, Most float64 // bounds of a number
 	Values      []string
-	Members     []Shape // of an object, in the order of their declaration
+	Members     []Shape // of an object, in the order of declaration
 }
 
-// Shapes describes the parameters of the type.
+// Shapes returns the shapes of the type's parameters.
 func (t *Table[P]) Shapes() []Shape { return shapesOf(t.Fields) }
 
 func shapesOf[P any](fields []Field[P]) (all []Shape) {
@@ -60,7 +60,7 @@ func (f *Field[P]) key(suffix string) string {
 	return f.name
 }
 
-// Int is a whole number with bounds.
+// Int returns a field with a whole number from least to most.
 func Int[P any](name string, least, most int, at func(*P) *int) Field[P] {
 	return Field[P]{
 		name: name, shape: Shape{Kind: "integer", Least: float64(least), Most: float64(most)},
@@ -75,7 +75,7 @@ func Int[P any](name string, least, most int, at func(*P) *int) Field[P] {
 	}
 }
 
-// Fraction is a number of millionths, with a bound that may be above 1.
+// Fraction returns a field with a number of millionths from 0 to most, which may be above 1.
 func Fraction[P any](name string, most dag.PPM, at func(*P) *dag.PPM) Field[P] {
 	return Field[P]{
 		name: name, fraction: true, shape: Shape{Kind: "number", Most: float64(most) / float64(dag.One)},
@@ -124,7 +124,7 @@ func parseDecimal(s string) (dag.PPM, error) {
 	return dag.PPM(n)*dag.One + part, nil
 }
 
-// Switch is true or false.
+// Switch returns a field that is true or false.
 func Switch[P any](name string, at func(*P) *bool) Field[P] {
 	return Field[P]{
 		name: name, shape: Shape{Kind: "boolean"},
@@ -134,7 +134,7 @@ func Switch[P any](name string, at func(*P) *bool) Field[P] {
 	}
 }
 
-// Text is a string that check accepts.
+// Text returns a field with a string that check accepts.
 func Text[P any, T ~string](name string, at func(*P) *T, check func(T) error) Field[P] {
 	return Field[P]{
 		name: name, shape: Shape{Kind: "string"},
@@ -149,7 +149,7 @@ func Text[P any, T ~string](name string, at func(*P) *T, check func(T) error) Fi
 	}
 }
 
-// Word is one of some strings.
+// Word returns a field with one of the given strings.
 func Word[P any](name string, at func(*P) *string, of ...string) Field[P] {
 	f := Text(name, at, func(s string) error {
 		if !slices.Contains(of, s) {
@@ -161,7 +161,7 @@ func Word[P any](name string, at func(*P) *string, of ...string) Field[P] {
 	return f
 }
 
-// Group is an object of fields. In its canonical form the keys of its members carry the suffix.
+// Group returns a field that is an object of fields. In the canonical form, the keys of its fractions carry the suffix.
 func Group[P any](name string, fields ...Field[P]) Field[P] {
 	return Field[P]{
 		name: name, shape: Shape{Kind: "object", Members: shapesOf(fields)},
@@ -174,8 +174,9 @@ func Group[P any](name string, fields ...Field[P]) Field[P] {
 	}
 }
 
-// Optional is a field that is written only if it is not absent, so that parameters without it have the bytes that they had before the field
-// was there. A reader refuses it where it would not be written.
+// Optional returns f as a field that is written only if it is not absent, so that parameters without it have the same
+// bytes as before the field was introduced. A reader refuses the field if it has the value that absent reports as
+// absent.
 func Optional[P any](f Field[P], absent func(*P) bool) Field[P] {
 	read := f.read
 	f.absent = absent
@@ -188,8 +189,8 @@ func Optional[P any](f Field[P], absent func(*P) bool) Field[P] {
 	return f
 }
 
-// Fractions is an object of fractions under names, which ascend: at returns that of a name, by its index. Its own key carries the suffix, and
-// the names do not.
+// Fractions returns a field that is an object of named fractions. The names must ascend; at returns the fraction with
+// the i-th name. The object's own key carries the suffix, and the names do not.
 func Fractions[P any](name string, at func(*P, int) *dag.PPM, names ...string) Field[P] {
 	shape := Shape{Kind: "object"}
 	for _, n := range names {
@@ -234,7 +235,7 @@ func suffixOf(canonical bool) string {
 	return Wire.Suffix
 }
 
-// writeFields writes an object, with the type among its members if there is one.
+// writeFields writes an object of fields, and of the type if typ is not empty.
 func writeFields[P any](w *canon.Writer, p *P, fields []Field[P], typ string, canonical bool) {
 	suffix := suffixOf(canonical)
 	if typ != "" {
@@ -252,7 +253,7 @@ func writeFields[P any](w *canon.Writer, p *P, fields []Field[P], typ string, ca
 	w.EndObject()
 }
 
-// readFields reads the fields that are there; if whole, all must be.
+// readFields reads the fields that are present; if whole, all except optional ones must be.
 func readFields[P any](c *canon.Cursor, p *P, fields []Field[P], n Notation, whole bool) {
 	for i := range fields {
 		key := fields[i].key(n.Suffix)
@@ -274,7 +275,7 @@ func checkFields[P any](p *P, fields []Field[P], under string) error {
 	return nil
 }
 
-// Check reports the first parameter that is out of range.
+// Check returns an error for the first parameter that is out of range.
 func (t *Table[P]) Check(p P) error {
 	err := checkFields(&p, t.Fields, "")
 	if err == nil && t.Further != nil {
@@ -283,24 +284,24 @@ func (t *Table[P]) Check(p P) error {
 	return err
 }
 
-// Canonical returns the canonical form of parameters, which Hash is taken of.
+// Canonical returns the canonical form of the parameters, over which Hash is computed.
 func (t *Table[P]) Canonical(p P) []byte {
 	w := canon.NewWriter(make([]byte, 0, 1024))
 	writeFields(w, &p, t.Fields, t.Type, true)
 	return w.Bytes
 }
 
-// Hash is policy_params_hash: SHA-256 of the canonical form.
+// Hash returns policy_params_hash: the SHA-256 of the canonical form.
 func (t *Table[P]) Hash(p P) dag.Digest { return sha256.Sum256(t.Canonical(p)) }
 
-// AppendWire writes parameters as bundles and people do, as decimals.
+// AppendWire writes parameters with decimals, as in bundles and in what people write.
 func (t *Table[P]) AppendWire(w *canon.Writer, p P) { writeFields(w, &p, t.Fields, t.Type, false) }
 
-// Read reads parameters. One that is absent has its default.
+// Read reads parameters. An absent parameter has its default.
 func (t *Table[P]) Read(c *canon.Cursor, n Notation) P { return t.read(c, n, false) }
 
-// ReadWhole reads what AppendWire writes: every parameter must be there, since a default would put
-// words into a signer's mouth.
+// ReadWhole reads parameters as AppendWire writes them: every parameter must be present, because a default would be a
+// value that the signer did not sign.
 func (t *Table[P]) ReadWhole(c *canon.Cursor) P { return t.read(c, Wire, true) }
 
 func (t *Table[P]) read(c *canon.Cursor, n Notation, whole bool) P {

@@ -2,5 +2,5 @@
 // Markdown or as chat messages, the reason of a turn in words, and text from a
 // conversation without the characters that could act on anyone who looks at it.
 //
-// What it writes carries no proof. The evidence is the bundle.
+// Rendered text carries no proof. The bundle is the evidence.
 package render

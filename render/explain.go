@@ -8,8 +8,7 @@ import (
 	"github.com/graphkernel/graphkernel/slice"
 )
 
-// Explanation says in words what an explanation holds, of a slice under a policy
-// as of a sequence number.
+// Explanation puts an explanation of a slice into words; the slice was made under policyID as of a sequence number.
 func Explanation(e *slice.Explanation, policyID policy.ID, asOf dag.Seq) string {
 	switch e.Standing {
 	case slice.Chosen:

@@ -7,17 +7,16 @@ import (
 	"unicode/utf16"
 )
 
-// Acts reports whether a character does something other than being seen: moves
-// the cursor, begins an escape sequence, turns the direction of writing, hides.
-// What was said in a conversation may hold any of them. The two joiners are
-// spared, which some scripts and emoji need.
+// Acts reports whether a character does more than appear: moves the cursor, begins an escape sequence, changes the writing
+// direction, or hides. Text of a conversation may contain any such character. Acts is false for the two joiners, which some
+// scripts and emoji need.
 func Acts(r rune) bool {
 	const nonJoiner, joiner = 0x200c, 0x200d
 	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp) && r != nonJoiner && r != joiner
 }
 
-// OneLine shows text from a conversation in one line of a terminal: cut, and
-// without the characters that could act on it.
+// OneLine returns text from a conversation as one line for a terminal: cut to most characters, and without the characters that
+// could act on the terminal.
 func OneLine(s string, most int) string {
 	var b strings.Builder
 	n := 0
@@ -42,8 +41,7 @@ func OneLine(s string, most int) string {
 	return b.String()
 }
 
-// Visible shows text of several lines: characters that would act on a terminal
-// become signs for them.
+// Visible returns text of several lines for a terminal: characters that would act on the terminal become visible signs.
 func Visible(s string) string {
 	if isPlain(s) {
 		return s
@@ -62,7 +60,7 @@ func Visible(s string) string {
 	}, strings.ReplaceAll(s, "\r\n", "\n"))
 }
 
-// isPlain reports whether a text is of ASCII characters that are seen, of new lines and of tabs. Most are.
+// isPlain reports whether a text consists of visible ASCII characters, newlines and tabs. Most texts do.
 func isPlain(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; c >= 0x7f || c < ' ' && c != '\n' && c != '\t' {
@@ -72,8 +70,8 @@ func isPlain(s string) bool {
 	return true
 }
 
-// EscapeJSON writes the characters of a JSON text that would act on a terminal
-// as escapes. In a valid text they are inside strings, so its meaning stays.
+// EscapeJSON escapes the characters of a JSON text that would act on a terminal. In a valid text they occur only inside
+// strings, so the meaning stays the same.
 func EscapeJSON(text []byte) []byte {
 	if !strings.ContainsFunc(string(text), hidesInJSON) {
 		return text
@@ -93,5 +91,5 @@ func EscapeJSON(text []byte) []byte {
 	return []byte(b.String())
 }
 
-// hidesInJSON spares what formats a text; inside its strings both are escaped.
+// hidesInJSON is false for newlines and tabs, which format a JSON text; inside strings both are escaped already.
 func hidesInJSON(r rune) bool { return r != '\n' && r != '\t' && Acts(r) }

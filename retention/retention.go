@@ -1,6 +1,6 @@
-// Package retention owns how long turns keep their text: rules that a tenant registers as a policy, and the decision that follows from them. The
-// decision is a pure function of the policy, the turn and the time. Whoever applies it erases as for any other reason, so what was handed
-// out still verifies.
+// Package retention owns how long turns keep their text: the rules that a tenant registers as a policy, and the decision of
+// those rules about a turn. The decision is a pure function of the policy, the turn and the time. Expired text is erased in the
+// same way as any other, so bundles that were handed out still verify.
 package retention
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/graphkernel/graphkernel/policy"
 )
 
-// RulesType is the type that documents name.
+// RulesType is the type that policy documents of retention rules have.
 const RulesType = "retention_v1"
 
 // Bounds of the parameters.
@@ -25,18 +25,19 @@ const (
 	MaxText  = 4 << 10 // bytes of a folder or an author
 )
 
-// A Rule says how long some turns keep their text. The first rule that a turn matches decides. A turn that matches none keeps it for ever.
+// A Rule says how long some turns keep their text. The first rule that a turn matches decides. A turn that matches no rule
+// keeps its text for ever.
 type Rule struct {
 	Folder string   // the attribute cwd, or a folder above it; "": any
 	Author string   // "": any
 	Role   dag.Role // 0: any
-	Days   int      // from the turn's created_at on; 0: for ever
+	Days   int      // counted from the turn's created_at; 0: for ever
 }
 
-// Rules are parameters of a policy: rules, in their order.
+// Rules are the parameters of a policy: a list of rules, in their order.
 type Rules struct{ list policy.Rules }
 
-// NewRules makes parameters of rules.
+// NewRules makes parameters from rules.
 func NewRules(rules ...Rule) Rules {
 	return Rules{policy.NewRules(len(rules), func(w *canon.Writer, i int) {
 		r := &rules[i]
@@ -94,10 +95,11 @@ func readRules(items []*canon.Cursor) (rules []Rule) {
 	return rules
 }
 
-// Type is RulesType.
+// Type returns RulesType.
 func (Rules) Type() string { return RulesType }
 
-// Check reports the first rule that cannot be applied, by its number, from 1.
+// Check returns an error if there are no rules or too many, or if a rule cannot be applied; the error names the first such rule
+// by its number, from 0.
 func (p Rules) Check() error {
 	rules := p.List()
 	if len(rules) == 0 || len(rules) > MaxRules {
@@ -117,22 +119,22 @@ func (p Rules) Check() error {
 	return nil
 }
 
-// Canonical returns the canonical form, which Hash is taken of.
+// Canonical returns the canonical form, over which Hash is computed.
 func (p Rules) Canonical() []byte { return p.list.Bytes(RulesType) }
 
-// Hash is policy_params_hash: SHA-256 of the canonical form.
+// Hash returns policy_params_hash: SHA-256 of the canonical form.
 func (p Rules) Hash() dag.Digest { return p.list.Digest(RulesType) }
 
-// AppendWire writes the parameters as people do, which is the canonical form.
+// AppendWire writes the parameters in the form that people write, which is the canonical form.
 func (p Rules) AppendWire(w *canon.Writer) { p.list.Append(w, RulesType) }
 
-// Form is how the rules are read.
+// Form reads the rules from a policy document.
 var Form = policy.RulesForm(RulesType, func(items []*canon.Cursor) Rules { return NewRules(readRules(items)...) })
 
-// RulesOf returns the rules of a registered policy. Of another type, it is policy.ErrMismatch.
+// RulesOf returns the rules of a registered policy. The error is policy.ErrMismatch if the policy is of another type.
 func RulesOf(r policy.Registered) (Rules, error) { return policy.ParametersOf[Rules](r, RulesType) }
 
-// A Turn is what rules look at.
+// A Turn has the properties of a turn that rules can match.
 type Turn struct {
 	Role      dag.Role
 	Author    string
@@ -143,10 +145,10 @@ type Turn struct {
 // Decider applies rules to many turns.
 type Decider struct{ rules []Rule }
 
-// NewDecider returns a decider of rules.
+// NewDecider returns a decider that applies the given rules.
 func NewDecider(p Rules) *Decider { return &Decider{p.List()} }
 
-// Expired reports whether a turn has kept its text for as long as the rules let it.
+// Expired reports whether a turn has kept its text for as long as the rules allow.
 func (d *Decider) Expired(t *Turn, now dag.Time) bool {
 	for i := range d.rules {
 		if r := &d.rules[i]; r.matches(t) {
@@ -160,7 +162,7 @@ func (r *Rule) matches(t *Turn) bool {
 	return (r.Role == 0 || r.Role == t.Role) && (r.Author == "" || r.Author == t.Author) && (r.Folder == "" || below(t.Folder, r.Folder))
 }
 
-// below reports whether a folder is another one, or below it.
+// below reports whether folder is top or a folder below it.
 func below(folder, top string) bool {
 	rest, ok := strings.CutPrefix(folder, top)
 	return ok && (rest == "" || rest[0] == '/' || rest[0] == '\\' || strings.HasSuffix(top, "/"))

@@ -9,7 +9,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// months and what is said of times are recognised in English alone.
+// Months, weekdays and other expressions of time are recognised in English only.
 var months = map[string]string{
 	"january": "january", "jan": "january", "february": "february", "feb": "february", "march": "march", "mar": "march", "april": "april", "apr": "april",
 	"may": "may", "june": "june", "jun": "june", "july": "july", "jul": "july", "august": "august", "aug": "august",
@@ -19,7 +19,7 @@ var months = map[string]string{
 
 var weekdays = map[string]bool{"monday": true, "tuesday": true, "wednesday": true, "thursday": true, "friday": true, "saturday": true, "sunday": true}
 
-// dateWords appends the dates that the words of a text have: months, years, and days beside a month.
+// dateWords appends the dates in the words of a text: months, years, and days next to a month.
 func dateWords(dst, words []string) []string {
 	for i, w := range words {
 		if m, ok := months[w]; ok && (w != "may" || near(words, i, isNumber)) {
@@ -88,7 +88,7 @@ var relative = map[string]bool{
 
 var spans = map[string]bool{"week": true, "month": true, "year": true, "night": true, "summer": true, "winter": true, "spring": true, "fall": true, "autumn": true, "weekend": true, "days": true, "weeks": true, "months": true, "years": true}
 
-// saysWhen reports whether the words of a text, of which these are the dates, have an expression of time.
+// saysWhen reports whether a text contains an expression of time. dates are the dates in its words.
 func saysWhen(words, dates []string) bool {
 	if len(dates) > 0 {
 		return true

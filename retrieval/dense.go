@@ -10,10 +10,10 @@ import (
 	"github.com/graphkernel/graphkernel/retrieval/vector"
 )
 
-// NoEmbedder is the embedder of a policy that goes by words alone.
+// NoEmbedder is the embedder of a policy without vectors.
 const NoEmbedder = "none"
 
-// Dense is the channel of vectors: which model makes them, and what the turn counts whose vector is most like the query's.
+// Dense has the parameters of the channel of vectors. Weight is the score of the turn whose vector is most like the query's.
 type Dense struct {
 	Embedder string // the id of a model, or NoEmbedder
 	Weight   dag.PPM
@@ -39,23 +39,23 @@ func isModel(id string) bool {
 	return len(id) <= 128 && !strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
-// Sums reports whether a score is a sum of parts, so that other turns matter to it through the statistics alone.
+// Sums reports whether a score is a sum of parts, so that other turns affect it only through the statistics.
 func (p *Policy) Sums() bool {
 	return p.Fusion.Method == FusionSum && p.Fusion.InterleaveBelow == 0 && p.Rerank.Method == RerankNone
 }
 
-// A likeness has what each turn's vector counts: nothing for the one that is least like the query's, the weight for the one that is most like it.
+// A likeness contains the scores of the turns' vectors: 0 for the vector least like the query's, and the weight for the vector most like it.
 type likeness struct {
-	places []int32 // with a vector, or if a graph was walked those that it led to; ascending
-	of     []int64 // by place; math.MinInt64 for those without
+	places []int32 // the turns with a vector, or those that a walk of the graph found; ascending
+	of     []int64 // by place; math.MinInt64: no vector
 	Likenesses
 	weight dag.PPM
 
-	flat  *vector.Flat // nil unless a graph was walked; then it has what is not in of
+	flat  *vector.Flat // nil unless a graph was walked; then scores are computed from it instead of taken from of
 	query []int8
 }
 
-// likeness compares a query with every vector of the view, whatever the filters let through. The range that is given is taken in place of
+// likeness compares a query with every vector of the view, regardless of filters. If given is not nil, it is used as the range instead of
 // the view's own.
 func (x *Index) likeness(q *Query, weight dag.PPM, given *Likenesses) *likeness {
 	l := &likeness{Likenesses: Likenesses{Least: math.MaxInt64, Most: math.MinInt64}, weight: weight}
@@ -73,7 +73,7 @@ func (x *Index) likeness(q *Query, weight dag.PPM, given *Likenesses) *likeness 
 	return l
 }
 
-// at returns what a turn's vector counts: nothing for a turn without one.
+// at returns the score of a turn's vector; 0 for a turn without a vector.
 func (l *likeness) at(n int32) int64 {
 	if l.Most <= l.Least {
 		return 0
@@ -88,7 +88,7 @@ func (l *likeness) at(n int32) int64 {
 	return int64(l.weight) * (min(max(score, l.Least), l.Most) - l.Least) / (l.Most - l.Least)
 }
 
-// apart reports parameters of which one needs another.
+// apart refuses parameters that do not fit together.
 func apart(p *Policy) error {
 	switch {
 	case !p.Dense.on() && p.Fusion.Method != FusionSum:

@@ -1,3 +1,3 @@
-// Package retrieval owns the search of turns by words and by the likeness of vectors: the index of a tenant's turns, the policy that says what
-// counts, and the integers that a score is made of. docs/retrieval.md has the formulas.
+// Package retrieval owns the search of turns by words and by the likeness of vectors: the index of a tenant's turns, the policy of a search,
+// and the integer arithmetic of scores. docs/retrieval.md has the formulas.
 package retrieval

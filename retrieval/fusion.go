@@ -7,35 +7,35 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// Fusion says how the list of turns by words and the list by likeness become one.
+// Fusion says how the list of turns by words and the list by likeness are merged.
 type Fusion struct {
 	Method string
 
-	// InterleaveBelow is the share of the best score by words that any turn could have, below which the lists are interleaved whatever Method
-	// says: then no turn has the query's words. 0: never.
+	// InterleaveBelow is a share of the highest score by words that a turn could have. If the best turn is below it, no turn has enough of the
+	// query's words, and the lists are interleaved instead of using Method. 0: never.
 	InterleaveBelow dag.PPM
 }
 
-// The fusions. The lists are the best turns by words, dates and conversations, and the best by likeness; each has at most max_hits, and turns by the
-// author who is named gain in both. In the formulas l and d are a turn's scores in them, in parts of the best, and 0 if it is not in
-// the list; w is the weight of likeness.
+// The fusions. The first list has the best turns by words, dates and conversations, and the second the best by likeness. Each has at
+// most max_hits turns, and turns by the author whom the query names gain in both. In the formulas l and d are a turn's scores in the
+// first and the second list, as shares of the best, or 0 if it is not in the list; w is the weight of likeness.
 const (
-	FusionSum        = "sum"        // the sum of all parts, of all turns
+	FusionSum        = "sum"        // the sum of all parts, for all turns
 	FusionRRF        = "rrf"        // 61/(60 + rank in the first list) + w · 61/(60 + rank in the second)
 	FusionCombSum    = "combsum"    // l + w · d
-	FusionCombMNZ    = "combmnz"    // (l + w · d) · the number of lists that have the turn
+	FusionCombMNZ    = "combmnz"    // (l + w · d) · the number of lists that contain the turn
 	FusionCombMax    = "combmax"    // the greater of l and w · d
-	FusionInterleave = "interleave" // the first of each list, the second of each, and so on; the score is 1000000 less the place
+	FusionInterleave = "interleave" // the first of each list, the second of each, and so on; the score is 1000000 minus the place
 )
 
 var fusions = []string{FusionSum, FusionRRF, FusionCombSum, FusionCombMNZ, FusionCombMax, FusionInterleave}
 
-// rrfRank is added to ranks, so that the first do not count for far more than the next.
+// rrfRank is added to ranks, so that the first ranks do not count far more than the next.
 //
 // Source: Cormack, Clarke and Büttcher, Reciprocal Rank Fusion Outperforms Condorcet, 2009.
 const rrfRank = 60
 
-// fused returns the best hits under the policy, and the scores of the turns in Query.Also.
+// fused returns the best hits under the policy, at most limit, and the scores of the turns in Query.Also.
 func (s *search) fused(limit int) ([]Hit, []int64) {
 	method := s.p.Fusion.Method
 	if s.like != nil && s.weak() {
@@ -75,7 +75,7 @@ func (s *search) fused(limit int) ([]Hit, []int64) {
 	return hits[:min(len(hits), limit)], also
 }
 
-// weak reports whether no turn has as much of the query's words as the policy wants.
+// weak reports whether no turn has as much of the query's words as InterleaveBelow requires.
 func (s *search) weak() bool {
 	share := int64(0)
 	if most := s.words.Highest(s.p.Words.K1); most > 0 {
@@ -84,7 +84,7 @@ func (s *search) weak() bool {
 	return share < int64(s.p.Fusion.InterleaveBelow)
 }
 
-// lists returns the turns of two lists, the best by a fusion of them first.
+// lists returns the turns of both lists in the order of a fusion, the best first.
 func (s *search) lists(method string) []Hit {
 	byWords := s.best(s.p.MaxHits, func(h *Hit) int64 {
 		if h.Words+h.Dates == 0 {
@@ -136,7 +136,7 @@ func (s *search) lists(method string) []Hit {
 	return hits
 }
 
-// gained returns a score with what the turn gains by its author.
+// gained returns a score plus the turn's gain by its author.
 func (s *search) gained(h *Hit, score int64) int64 {
 	if h.Named > 0 {
 		score += s.author(score)
@@ -144,7 +144,7 @@ func (s *search) gained(h *Hit, score int64) int64 {
 	return score
 }
 
-// reciprocal is weight · 61/(60 + rank), 0 if there is no rank.
+// reciprocal returns weight · 61/(60 + rank), or 0 if the rank is 0.
 func reciprocal(rank int, weight int64) int64 {
 	if rank == 0 {
 		return 0
@@ -152,7 +152,8 @@ func reciprocal(rank int, weight int64) int64 {
 	return weight * (rrfRank + 1) / int64(rrfRank+rank)
 }
 
-// turnOf returns when a turn's turn comes among those of two lists, from 0 on: the n-th of the first list is before the n-th of the second.
+// turnOf returns the place of a turn when two lists are interleaved, counted from 0. first and second are its ranks, from 1; the n-th of
+// the first list comes before the n-th of the second.
 func turnOf(first, second int) int64 {
 	switch {
 	case second == 0 || first > 0 && first <= second:

@@ -14,7 +14,7 @@ import (
 	"github.com/graphkernel/graphkernel/retrieval/vector"
 )
 
-// A Turn is what an index is made of.
+// A Turn is a turn in an index, or one to be added.
 type Turn struct {
 	ID           dag.TurnID
 	Conversation dag.ConversationID
@@ -23,38 +23,38 @@ type Turn struct {
 	Salience     dag.PPM
 	CreatedAt    dag.Time
 	Leaf         dag.Digest
-	Withheld     bool // its text is: it has no Author and no Content; erased ones are too
+	Withheld     bool // its text is withheld or erased: it has no Author and no Content
 	Author       string
-	Labels       Labels // none if it is withheld
+	Labels       Labels // "" if it is withheld
 	Content      string
 	Size         int  // bytes of Content
 	Silent       bool // Content has no words
 }
 
-// An Index finds a tenant's turns by words. It must not be changed while it is read.
+// An Index finds a tenant's turns by words and vectors. It must not be changed while it is read.
 type Index struct {
 	analyzer analysis.Analyzer
-	readers  []reader // of new texts, each for one goroutine
+	readers  []reader // readers of new texts, one for each goroutine
 	words    *bm25.Index
 	dates    *bm25.Index
-	vectors  *vector.Flat // nil: there are none
+	vectors  *vector.Flat // nil: an index without vectors
 	graph    graph
 	turns    turnTable
-	silent   []uint64 // a bit by turn: it is Silent
+	silent   []uint64 // one bit for each turn: it is Silent
 	places   places
-	room     int                // so many turns have room
-	labels   map[Labels]Labels  // those that turns share, once in memory
-	authors  map[string][]int32 // by a word of an author's name, in lower case: the turns by such authors, ascending
+	room     int                // number of turns that have room
+	labels   map[Labels]Labels  // all different labels, so that turns share them in memory
+	authors  map[string][]int32 // by word of an author's name, in lower case: the places of the turns by such authors, ascending
 	size     int
 }
 
 // indexed is a turn without its content.
 type indexed struct {
 	Turn
-	when bool // it says when
+	when bool // its content has an expression of time
 }
 
-// New returns an empty index, without vectors if they have no dimensions.
+// New returns an empty index. It has no vectors if dimensions is 0.
 func New(a analysis.Analyzer, dimensions int) *Index {
 	x := &Index{analyzer: a, words: bm25.New(DefaultPolicy().Reach), dates: bm25.New(0), places: newPlaces(), labels: map[Labels]Labels{}, authors: map[string][]int32{}}
 	for range runtime.GOMAXPROCS(0) {
@@ -66,13 +66,13 @@ func New(a analysis.Analyzer, dimensions int) *Index {
 	return x
 }
 
-// ReadAlone has the index read texts on one processor.
+// ReadAlone limits the index to one processor for reading texts.
 func (x *Index) ReadAlone() { x.readers = x.readers[:1] }
 
-// Size estimates the bytes of the index.
+// Size returns the approximate number of bytes that the index takes in memory.
 func (x *Index) Size() int { return x.size + x.graph.size + x.words.Unpacked() + x.dates.Unpacked() }
 
-// Last returns the number of the last turn, 0 if there is none.
+// Last returns the number of the last turn, or 0 if there is none.
 func (x *Index) Last() dag.Seq {
 	if x.turns.n == 0 {
 		return 0
@@ -80,12 +80,13 @@ func (x *Index) Last() dag.Seq {
 	return x.turns.at(int32(x.turns.n - 1)).Seq
 }
 
-// What an index has, in bytes, beside vectors: of each turn, of each of its terms and date words, or if it was stored, until somebody asks for it, and of its vector.
+// Bytes of an index for each turn, for each term or date word of a turn, for each term or date word that is stored packed, and for a
+// turn's vector in addition to its components.
 const each, ofTerm, ofStored, ofVector = 320, 16, 4, 32
 
-// Add adds turns after all others, in their order. vectors are those of their Content, for an index with vectors, nil for a turn that has none;
-// without vectors it may be nil. Texts are read on every processor. The result does not depend on how many there are, nor on how
-// turns are spread over calls.
+// Add adds turns after all others, in their order. For an index with vectors, vectors contains the vector of each turn's Content, nil
+// for a turn without one; otherwise it may be nil. Texts are read on all processors. The result does not depend on the number of
+// processors, nor on how turns are divided among calls.
 func (x *Index) Add(turns []Turn, vectors [][]int8) error {
 	parsed := x.read(turns)
 	for i := range turns {
@@ -132,7 +133,7 @@ func (x *Index) add(t Turn, v []int8, p *parsed) error {
 	return nil
 }
 
-// hush adds the last turn to those that are silent, if it is.
+// hush records whether the last turn is silent.
 func (x *Index) hush(n int, silent bool) {
 	if n>>6 == len(x.silent) {
 		x.silent = append(x.silent, 0)
@@ -142,7 +143,7 @@ func (x *Index) hush(n int, silent bool) {
 	}
 }
 
-// name adds the last turn to those of an author, by the words of the name.
+// name adds the last turn to the turns of its author, by the words of the author's name.
 func (x *Index) name(n int32, words []string) {
 	for _, w := range words {
 		if list := x.authors[w]; len(list) == 0 || list[len(list)-1] != n {
@@ -151,7 +152,7 @@ func (x *Index) name(n int32, words []string) {
 	}
 }
 
-// Erase takes out what followed from a turn's text, and reports whether the turn is in the index.
+// Erase removes everything that was derived from a turn's text, and reports whether the turn is in the index.
 func (x *Index) Erase(id dag.TurnID) bool {
 	n, ok := x.places.find(&x.turns, id)
 	if !ok {
@@ -181,7 +182,7 @@ func (x *Index) Erase(id dag.TurnID) bool {
 	return true
 }
 
-// Turn returns a turn without its content, and reports whether the index has it.
+// Turn returns a turn without its content; false if the index does not contain it.
 func (x *Index) Turn(id dag.TurnID) (Turn, bool) {
 	n, ok := x.places.find(&x.turns, id)
 	if !ok {
@@ -190,7 +191,7 @@ func (x *Index) Turn(id dag.TurnID) (Turn, bool) {
 	return x.turns.at(n).Turn, true
 }
 
-// Terms returns the distinct terms of a turn as numbers that this index gave them, ascending; none of one that the index does not have. They
+// Terms returns the distinct terms of a turn as numbers of this index, ascending; nil if the index does not contain the turn. The result
 // must not be changed.
 func (x *Index) Terms(id dag.TurnID) []int32 {
 	n, ok := x.places.find(&x.turns, id)
@@ -200,7 +201,7 @@ func (x *Index) Terms(id dag.TurnID) []int32 {
 	return x.words.Terms(n)
 }
 
-// Conversation goes over the turns of a conversation up to a number, without their content, the newest first. They must not be changed or kept.
+// Conversation yields the turns of a conversation up to a number, without their content, the newest first. They must not be changed or kept.
 func (x *Index) Conversation(id dag.ConversationID, asOf dag.Seq) iter.Seq[*Turn] {
 	return func(yield func(*Turn) bool) {
 		for _, n := range slices.Backward(x.words.Turns(id)) {
@@ -211,18 +212,18 @@ func (x *Index) Conversation(id dag.ConversationID, asOf dag.Seq) iter.Seq[*Turn
 	}
 }
 
-// A Conversation says when a conversation was held, and where.
+// A Conversation describes a conversation by its first and last turns.
 type Conversation struct {
 	ID     dag.ConversationID
-	First  Labels     // of its first turn
+	First  Labels     // the labels of its first turn
 	Last   dag.TurnID // the turn that was admitted last
 	LastAt dag.Time   // the latest time of its turns
 }
 
-// EachConversation calls fn with each conversation. It looks at every turn of the index once.
+// EachConversation calls fn with each conversation. It visits every turn of the index once.
 func (x *Index) EachConversation(fn func(*Conversation)) {
 	type bounds struct {
-		first, last int32 // one more than the numbers of turns; 0: none
+		first, last int32 // places of turns plus one; 0: none
 		at          dag.Time
 	}
 	var all []bounds
@@ -245,7 +246,7 @@ func (x *Index) EachConversation(fn func(*Conversation)) {
 	}
 }
 
-// Conversations returns the conversations whose first turn has labels that are wanted.
+// Conversations returns the conversations for whose first turn's labels wanted returns true.
 func (x *Index) Conversations(wanted func(Labels) bool) map[dag.ConversationID]bool {
 	found := map[dag.ConversationID]bool{}
 	x.EachConversation(func(c *Conversation) {
@@ -273,15 +274,15 @@ func nameWords(author string) []string {
 	return plainWords(author)
 }
 
-// A Query asks for turns. What the filters leave out counts in the statistics all the same.
+// A Query asks for turns. Turns that the filters leave out still count in the statistics.
 type Query struct {
 	Text   string
-	Vector []int8 // of what Bare returns of Text, if the policy asks for vectors; nil: no turn is like it
+	Vector []int8 // the vector of the text that Bare returns, if the policy uses vectors; nil: no turn has a likeness
 	AsOf   dag.Seq
 	Limit  int
-	Also   []dag.TurnID // distinct turns whose scores are wanted whatever they are
+	Also   []dag.TurnID // distinct turns whose scores are wanted in any case
 
-	// Approximate allows a search of the whole present to go by the graph of vectors, if there is one, and so to miss turns.
+	// Approximate allows a search of the whole present to use the graph of vectors, if there is one, which may miss turns.
 	Approximate bool
 
 	Conversation *dag.ConversationID         // nil: any
@@ -289,12 +290,12 @@ type Query struct {
 	Except       map[dag.ConversationID]bool
 	Role         dag.Role            // 0: any
 	Author       string              // "": any
-	Attributes   map[string]string   // by keys of LabelKeys; a turn has all of them, or a folder below that of cwd
-	Since, Until *dag.Time           // created at Since or later, and before Until; nil: whenever
+	Attributes   map[string]string   // by keys of LabelKeys; a turn must have all of them, except that its cwd may be a folder below
+	Since, Until *dag.Time           // created at Since or later, and before Until; nil: any time
 	Among        map[dag.TurnID]bool // nil: any
 }
 
-// filters reports whether the query leaves any turn out.
+// filters reports whether the query has a filter.
 func (q *Query) filters() bool {
 	return q.Conversation != nil || q.Within != nil || len(q.Except) > 0 || q.Role != 0 || q.Author != "" || len(q.Attributes) > 0 || q.Since != nil || q.Until != nil || q.Among != nil
 }
@@ -304,39 +305,41 @@ func (q *Query) lets(t *Turn) bool {
 		(q.Since == nil || t.CreatedAt >= *q.Since) && (q.Until == nil || t.CreatedAt < *q.Until) && t.Labels.match(q.Attributes) && (q.Among == nil || q.Among[t.ID])
 }
 
-// A Hit is a turn that was found. Its parts add up to Score under the fusion FusionSum, in ppm of the best that there could be by words.
+// A Hit is a turn that was found. Under the fusion FusionSum, its parts add up to Score. They are in ppm of the score of the turn that
+// is best by words, at weight 1.
 type Hit struct {
 	Turn  Turn   // without Content
-	Title string // of the conversation, as its first turn has it; "" if it has none, or none any more
+	Title string // the title of the conversation, from the labels of its first turn; "" if it has none or it was erased
 	Score int64
-	Words int64 // by the turn's words, and its neighbours'
-	Whole int64 // by those of the conversation
+	Words int64 // by the words of the turn and its neighbours
+	Whole int64 // by the words of the conversation
 	Dates int64
-	When  int64 // the query asks when, and the turn says it
+	When  int64 // the query asks when, and the turn has an expression of time
 	Like  int64 // by the likeness of the turn's vector
-	Named int64 // the query names the turn's author, and no other
+	Named int64 // the query names the turn's author and no other
 
-	Judged int64 // by a cross-encoder, between the least and the most of the hits
+	Judged int64 // by a cross-encoder, in ppm, from the least (0) to the greatest of the hits
 
-	// The parts do not add up to Score where fusion goes by ranks, or after a reranker. Then these are the turn's places in the lists by words
-	// and by likeness, from 1 on; 0 if it is not in them.
+	// The parts do not add up to Score under another fusion or after a reranker. Under another fusion, these are the turn's ranks in the
+	// lists by words and by likeness, from 1 on; 0 if it is not in the list.
 	WordRank, LikeRank int
 }
 
-// Results are what a search returns beside the index.
+// Results are the results of a search.
 type Results struct {
-	Hits        []Hit   // the best first, and of equal ones the one with the lower id first
-	Approximate bool    // turns may have been missed that a vector is like
-	Also        []int64 // the scores of the turns that were asked for, parallel to Query.Also; 0 for one that must not be found, or would not be
+	Hits        []Hit   // the best first; equal scores by ascending id
+	Approximate bool    // the search may have missed turns with similar vectors
+	Also        []int64 // the scores of the turns in Query.Also, parallel to it; 0 for a turn that is filtered out or would not be found
 	Statistics  Statistics
 }
 
-// Search returns the best hits under a policy, the best first, and of equal ones the one with the lower id
-// first. The policy's analyzer must be that of the index.
+// Search returns the best hits under a policy, the best first and equal scores by ascending id. The policy's
+// analyzer must be that of the index.
 func (x *Index) Search(p *Policy, q *Query) []Hit { return x.SearchWith(p, q, nil).Hits }
 
-// SearchWith is Search that also returns the statistics on which the scores rest. Those that are given are taken in place
-// of the index's own: then a turn has the score that it had when they were taken, if no turn of its conversation was erased since.
+// SearchWith is like Search, but also returns the statistics on which the scores depend. If given is not nil, it is used instead of the
+// index's own statistics: then a turn has the score that it had when they were recorded, unless a turn of its conversation was erased
+// since.
 func (x *Index) SearchWith(p *Policy, q *Query, given *Statistics) Results {
 	view := x.words.At(q.AsOf)
 	own := given == nil
@@ -362,7 +365,7 @@ func (x *Index) SearchWith(p *Policy, q *Query, given *Statistics) Results {
 			s.like = x.likeness(q, p.Dense.Weight, given.Likeness)
 		}
 	}
-	if len(s.dates.Places) > 0 || s.like != nil || p.Rerank.here() { // any turn may be among the best
+	if len(s.dates.Places) > 0 || s.like != nil || p.Rerank.here() { // any turn may be among the best hits
 		need.Best = 0
 	}
 	s.words = view.Score(given.Terms, p.Words.params(p.Reach), need, given.Words)
@@ -380,32 +383,32 @@ func (x *Index) SearchWith(p *Policy, q *Query, given *Statistics) Results {
 	return r
 }
 
-// A search has the scores of a query.
+// A search is a search in progress, with the scores of the query's channels.
 type search struct {
 	x                   *Index
 	p                   *Policy
 	q                   *Query
 	words, whole, dates *bm25.Scores
-	like                *likeness // nil: the policy asks for none
+	like                *likeness // nil: the policy uses no vectors
 	when                bool
 	named               []int32 // the turns by the author whom the query names
-	filters             bool    // the query leaves turns out
+	filters             bool    // the query has a filter
 
-	of, share int64 // the conversation of the turn that was scored last, and what it counts
+	of, share int64 // the conversation of the turn that was scored last, and its score
 }
 
-// A ranked turn has its place in the index.
+// A ranked is a turn, by its place in the index, with its score.
 type ranked struct {
 	score int64
 	place int32
 }
 
-// lets reports whether a turn may be found.
+// lets reports whether a turn may be a hit: it is not silent and passes the filters.
 func (s *search) lets(n int32) bool {
 	return s.x.silent[n>>6]>>(n&63)&1 == 0 && (!s.filters || s.q.lets(&s.x.turns.at(n).Turn))
 }
 
-// best returns the best hits by some score of them, which they have then.
+// best returns the best hits by the score that by returns, and sets their Score to it.
 func (s *search) best(limit int, by func(*Hit) int64) []Hit {
 	var best []ranked
 	compare := func(a, b ranked) int {
@@ -416,7 +419,7 @@ func (s *search) best(limit int, by func(*Hit) int64) []Hit {
 	}
 	at := 0
 	floor := int64(1)
-	var h Hit // one for all, since by may keep it from the stack
+	var h Hit // one variable for all, because by may make it escape to the heap
 	for _, n := range s.found() {
 		words := int64(0)
 		if at < len(s.words.Places) && s.words.Places[at] == n {
@@ -447,7 +450,7 @@ func (s *search) best(limit int, by func(*Hit) int64) []Hit {
 	return hits
 }
 
-// found returns the turns that have a score for anything, ascending.
+// found returns the turns that have a score in any channel, ascending.
 func (s *search) found() []int32 {
 	if s.like == nil {
 		return merged(s.words.Places, s.dates.Places)
@@ -455,7 +458,7 @@ func (s *search) found() []int32 {
 	return merged(s.words.Places, merged(s.dates.Places, s.like.places))
 }
 
-// finds reports whether a turn has a score for anything.
+// finds reports whether a turn has a score in any channel.
 func (s *search) finds(n int32) bool {
 	if s.words.At(n) > 0 || s.dates.At(n) > 0 {
 		return true
@@ -467,7 +470,7 @@ func (s *search) finds(n int32) bool {
 	return has
 }
 
-// rank returns the score of a turn by that of its words, of which most is the greatest; -1 if it must not be found.
+// rank returns the score of a turn, given its score by words and the greatest one; -1 if it may not be a hit.
 func (s *search) rank(n int32, words, most int64) int64 {
 	if !s.lets(n) {
 		return -1
@@ -476,7 +479,7 @@ func (s *search) rank(n int32, words, most int64) int64 {
 	return p.sum()
 }
 
-// highest returns the highest score of a turn without a date by that of its words.
+// highest returns the highest score that a turn without a date can have, given its score by words and the greatest one.
 func (s *search) highest(words, most int64) int64 {
 	score := part(words, most, s.p.Words.Weight)
 	if s.whole.Most > 0 {
@@ -491,18 +494,18 @@ func (s *search) highest(words, most int64) int64 {
 	return score
 }
 
-// hit returns the score of a turn by that of its words, without the turn.
+// hit returns the hit of a turn, given its score by words and the greatest one, without its Turn.
 func (s *search) hit(n int32, words, most int64) Hit {
 	p := s.parts(n, words, most)
 	return Hit{Score: p.sum(), Words: p.words, Whole: p.whole, Dates: p.dates, When: p.when, Like: p.like, Named: p.named}
 }
 
-// parts are those of a hit, which searches count for many turns that are none.
+// parts are the parts of a hit's score. A search also computes them for many turns that do not become hits.
 type parts struct{ words, whole, dates, when, like, named int64 }
 
 func (p *parts) sum() int64 { return p.words + p.whole + p.dates + p.when + p.like + p.named }
 
-// parts returns what a turn's score is made of, by that of its words.
+// parts returns the parts of a turn's score, given its score by words and the greatest one.
 func (s *search) parts(n int32, words, most int64) (p parts) {
 	p.words = part(words, most, s.p.Words.Weight)
 	p.whole = s.conversation(n)
@@ -523,7 +526,7 @@ func (s *search) parts(n int32, words, most int64) (p parts) {
 	return p
 }
 
-// conversation returns what a turn's conversation counts.
+// conversation returns the score of a turn's conversation.
 func (s *search) conversation(n int32) int64 {
 	if of := s.x.words.Conversation(n); int64(of) != s.of {
 		s.of, s.share = int64(of), part(s.whole.At(of), s.whole.Most, s.p.Conversation.Weight)
@@ -531,7 +534,7 @@ func (s *search) conversation(n int32) int64 {
 	return s.share
 }
 
-// author returns what a turn gains whose author alone the query names.
+// author returns the gain of a turn with a score if its author is the only one that the query names.
 func (s *search) author(score int64) int64 { return score * int64(s.p.Author) / int64(dag.One) }
 
 // merged returns the numbers of two ascending lists, ascending, each once.
@@ -544,7 +547,7 @@ func merged(a, b []int32) []int32 {
 	return slices.Compact(all)
 }
 
-// part is weight · score/most.
+// part returns weight · score/most; 0 if most is 0.
 func part(score, most int64, weight dag.PPM) int64 {
 	if most == 0 {
 		return 0
@@ -552,7 +555,7 @@ func part(score, most int64, weight dag.PPM) int64 {
 	return int64(weight) * score / most
 }
 
-// termsOf returns the terms of a query without authors' names, and the name if it has one alone.
+// termsOf returns the terms of a query without authors' names, and the name if it has exactly one.
 func (x *Index) termsOf(query string, view bm25.View) (terms []string, named string) {
 	rest, named := x.withoutNames(query, view)
 	terms = x.analyzer.Terms(nil, rest)
@@ -560,13 +563,13 @@ func (x *Index) termsOf(query string, view bm25.View) (terms []string, named str
 	return slices.Compact(terms), named
 }
 
-// Bare returns the text of a query without authors' names, of which its vector is made.
+// Bare returns the text of a query without authors' names. The query's vector is made from it.
 func (x *Index) Bare(q *Query) string {
 	rest, _ := x.withoutNames(q.Text, x.words.At(q.AsOf))
 	return rest
 }
 
-// withoutNames returns a query without authors' names, and the name if it has one alone.
+// withoutNames returns a query without authors' names, and the name if it has exactly one.
 func (x *Index) withoutNames(query string, view bm25.View) (bare, named string) {
 	var rest []string
 	names := map[string]bool{}

@@ -7,11 +7,12 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// Labels are the attributes of a turn by which it can be filtered, those that LabelKeys lists: a line KEY=VALUE of each, sorted by key, after
-// a line feed if there are any. No value holds a line feed.
+// Labels are the attributes of a turn by which it can be filtered; LabelKeys lists them. Each is a line KEY=VALUE, sorted by key, and a
+// line feed comes before the first. No value contains a line feed. Without attributes, labels are "".
 type Labels string
 
-// LabelKeys are the attributes that labels keep, sorted. They say where and with what an agent worked, and which credential brought words that count as data, so many turns share them.
+// LabelKeys lists the attributes in labels, sorted. They say where and with what an agent worked, and which credential brought words
+// that count as data. Many turns share the same labels.
 var LabelKeys = [...]string{dag.AttrBroughtBy, "cwd", "git_branch", "model", "project_hash", "title"}
 
 // AreLabelKeys reports whether turns can be filtered by all of these attributes.
@@ -54,13 +55,13 @@ func (l Labels) Brought() bool {
 	return by != ""
 }
 
-// Title returns the title that the first turn of a conversation has, "" if there is none.
+// Title returns the title, which the first turn of a conversation may have; "" if there is none.
 func (l Labels) Title() string {
 	title, _ := l.Value("title")
 	return title
 }
 
-// match reports whether the labels have each of the attributes. A folder, cwd, also matches those below it.
+// match reports whether the labels have each of the attributes. The folder cwd also matches folders below it.
 func (l Labels) match(want map[string]string) bool {
 	for key, value := range want {
 		line := "\n" + key + "=" + value

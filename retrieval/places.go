@@ -6,16 +6,16 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// places finds a turn of an index by its id: a hash table with linear probing, at most half full, which takes 8 to 16 bytes for a turn. Ids
-// are with the turns, not in the table. The hash has a seed of its own, so that nobody can choose ids that fall together.
+// places finds a turn of an index by its id. It is a hash table with linear probing, at most half full, which takes 8 to 16 bytes for a
+// turn. Ids are stored with the turns, not in the table. The hash has a random seed, so that nobody can choose ids that collide.
 type places struct {
 	seed  maphash.Seed
-	slots []int32 // a power of two, or none: one more than the place of a turn; 0: nothing
+	slots []int32 // the place of a turn plus one; 0: empty. The length is 0 or a power of two
 }
 
 func newPlaces() places { return places{seed: maphash.MakeSeed()} }
 
-// slot returns where the search for an id begins.
+// slot returns the index in slots at which the search for an id begins.
 func (p *places) slot(id *dag.TurnID) int {
 	return int(maphash.Bytes(p.seed, id[:])) & (len(p.slots) - 1)
 }
@@ -33,7 +33,7 @@ func (p *places) find(turns *turnTable, id dag.TurnID) (int32, bool) {
 	return 0, false
 }
 
-// add adds the turns from a place on, whose ids are others than all before.
+// add adds the turns from a place on. Their ids must differ from all others.
 func (p *places) add(turns *turnTable, from int) {
 	p.reserve(turns, from, turns.n)
 	for n := int32(from); n < int32(turns.n); n++ {
@@ -41,7 +41,7 @@ func (p *places) add(turns *turnTable, from int) {
 	}
 }
 
-// reserve makes room for some turns in all, if there is less. So many are there.
+// reserve makes room for all turns, if there is less. known is the number of turns in the table.
 func (p *places) reserve(turns *turnTable, known, all int) {
 	size := max(len(p.slots), 64)
 	for size < 2*all {

@@ -9,7 +9,7 @@ import (
 	"github.com/graphkernel/graphkernel/retrieval/embed"
 )
 
-// PolicyType is the type that canonical forms name.
+// PolicyType is the value of the member type in canonical forms.
 const PolicyType = "retrieval_policy_v1"
 
 // The ids of the policies that every tenant begins with.
@@ -19,29 +19,29 @@ const (
 	FindPolicyID  policy.ID = "find@1"         // FindPolicy
 )
 
-// A Policy says how turns are found. Its zero value is not valid; start from DefaultPolicy. It is
-// comparable, as every policy's parameters are.
+// A Policy holds the parameters of a search. Its zero value is not valid; start from DefaultPolicy. It is
+// comparable, like the parameters of every policy.
 type Policy struct {
 	Analyzer     string // see package analysis
 	MaxHits      int
 	Words        Channel
-	Reach        int // neighbours on either side that count as a part of a turn
+	Reach        int // number of neighbours on either side that count as part of a turn
 	Conversation Channel
 	Dates        Channel
-	When         dag.PPM // what a turn gains that says when, if the query asks when
-	Author       dag.PPM // what is added, of its score, to a turn whose author alone the query names
+	When         dag.PPM // gain of a turn that contains an expression of time, if the query asks when
+	Author       dag.PPM // gain, as a share of its score, of a turn whose author is the only one that the query names
 	Dense        Dense
 	Fusion       Fusion
 	Rerank       Rerank
 }
 
-// A Channel is BM25 over some terms, and what it counts: so much for the turn that scores best.
+// A Channel has the parameters of BM25 over some terms. Weight is the score of the turn that is best by these terms.
 type Channel struct{ Weight, K1, B dag.PPM }
 
 func (c *Channel) params(reach int) bm25.Params { return bm25.Params{K1: c.K1, B: c.B, Reach: reach} }
 
-// DefaultPolicy returns the parameters of the policy recall@1. docs/retrieval.md says what each is
-// worth.
+// DefaultPolicy returns the parameters of the policy recall@1. docs/retrieval.md says how much each
+// contributes.
 func DefaultPolicy() Policy {
 	return Policy{
 		Analyzer:     analysis.English.String(),
@@ -58,8 +58,8 @@ func DefaultPolicy() Policy {
 	}
 }
 
-// DensePolicy returns the parameters of the policy recall-dense@1: recall@1 with the vectors of the table that ships, under which long turns
-// lose more. Its scores are sums, so contexts may be found under it.
+// DensePolicy returns the parameters of the policy recall-dense@1: recall@1 with the vectors of the built-in table, and a higher penalty
+// for long turns. Its scores are sums, so contexts can use it.
 func DensePolicy() Policy {
 	p := DefaultPolicy()
 	p.Words.B = 750_000
@@ -67,8 +67,8 @@ func DensePolicy() Policy {
 	return p
 }
 
-// FindPolicy returns the parameters of the policy find@1, for people who look for something in sessions of agents: recall-dense@1 with more
-// weight for likeness, and of turns next to one another the others lose a tenth to the best, so that one place does not fill the list.
+// FindPolicy returns the parameters of the policy find@1, for people who search the sessions of agents: recall-dense@1 with more
+// weight for likeness. A turn next to a better one loses a tenth, so that one place does not fill the list.
 func FindPolicy() Policy {
 	p := DensePolicy()
 	p.Dense.Weight = 400_000
@@ -122,27 +122,27 @@ var table = policy.Table[Policy]{
 // LimitHits bounds the hits of a search.
 const LimitHits = 10_000
 
-// Type is PolicyType.
+// Type returns PolicyType.
 func (Policy) Type() string { return PolicyType }
 
 // Check reports the first parameter that is out of range.
 func (p Policy) Check() error { return table.Check(p) }
 
-// Canonical returns the canonical form, which Hash is taken of.
+// Canonical returns the canonical form, from which Hash is computed.
 func (p Policy) Canonical() []byte { return table.Canonical(p) }
 
-// Hash is policy_params_hash: SHA-256 of the canonical form.
+// Hash returns policy_params_hash: the SHA-256 of the canonical form.
 func (p Policy) Hash() dag.Digest { return table.Hash(p) }
 
-// AppendWire writes the parameters as bundles and people do, as decimals.
+// AppendWire writes the parameters as bundles and people write them, with decimals.
 func (p Policy) AppendWire(w *canon.Writer) { table.AppendWire(w, p) }
 
 // PolicyShapes describes the parameters.
 func PolicyShapes() []policy.Shape { return table.Shapes() }
 
-// PolicyForm is how policies for retrieval are read.
+// PolicyForm reads policies for retrieval.
 var PolicyForm = policy.Form{Type: PolicyType, Read: func(c *canon.Cursor, n policy.Notation) policy.Parameters { return table.Read(c, n) }}
 
-// PolicyOf returns the parameters of a registered policy for retrieval. Of another type, it is
-// policy.ErrMismatch.
+// PolicyOf returns the parameters of a registered policy for retrieval. The error is
+// policy.ErrMismatch if the policy is of another type.
 func PolicyOf(r policy.Registered) (Policy, error) { return policy.ParametersOf[Policy](r, PolicyType) }

@@ -8,13 +8,14 @@ import (
 	"github.com/graphkernel/graphkernel/retrieval/bm25"
 )
 
-// A reader makes terms of texts for one index. It remembers those of words, which take most of the time, and no word of an erased text.
+// A reader makes terms from texts for one index. It caches the terms of words, which take most of the time, and forgets them when a text
+// is erased.
 type reader struct {
 	analyzer             analysis.Analyzer
 	words, wholes, dates memory
 }
 
-// A memory has terms by what they are made of; nil: it has none.
+// A memory maps a word, a whole or a date to its term; nil: it has no term.
 type memory map[string]*bm25.Term
 
 // maxRemembered bounds the words that a reader remembers.
@@ -31,7 +32,7 @@ func (r *reader) forget() {
 	clear(r.dates)
 }
 
-// term returns the term of a piece; nil if it has none.
+// term returns the term of a piece, or nil if it has none.
 func (r *reader) term(p analysis.Piece) *bm25.Term {
 	m := r.words
 	if p.Whole {
@@ -39,7 +40,7 @@ func (r *reader) term(p analysis.Piece) *bm25.Term {
 	}
 	t, ok := m[p.Text]
 	if !ok {
-		p.Text = strings.Clone(p.Text) // which may be a part of a text
+		p.Text = strings.Clone(p.Text) // because it may be part of a text
 		t = m.keep(p.Text, r.analyzer.Term(p))
 	}
 	return t
@@ -55,7 +56,7 @@ func (r *reader) date(text string) *bm25.Term {
 	return t
 }
 
-// keep keeps the term of a text, which is "" if it has none.
+// keep caches and returns the term of a word, a whole or a date; "" is no term.
 func (m memory) keep(of, term string) (t *bm25.Term) {
 	if len(m) >= maxRemembered {
 		clear(m)
@@ -67,7 +68,7 @@ func (m memory) keep(of, term string) (t *bm25.Term) {
 	return t
 }
 
-// parsed is what an index needs of a text. terms and dates are nil if it is withheld.
+// parsed contains what an index needs from a text. terms and dates are nil if the text is withheld.
 type parsed struct {
 	terms, dates []*bm25.Term
 	when, silent bool
@@ -95,7 +96,7 @@ func (r *reader) parse(t *Turn) (p parsed) {
 // read reads texts on every processor.
 func (x *Index) read(turns []Turn) []parsed {
 	all := make([]parsed, len(turns))
-	const least = 16 // texts for which a goroutine pays
+	const least = 16 // texts that are worth a goroutine
 	portion := max((len(turns)+len(x.readers)-1)/len(x.readers), least)
 	var wg sync.WaitGroup
 	for i, from := 0, 0; from < len(turns); i, from = i+1, from+portion {
@@ -105,7 +106,7 @@ func (x *Index) read(turns []Turn) []parsed {
 			}
 		}
 		if from+portion >= len(turns) {
-			read() // the last one here
+			read() // the last portion on this goroutine
 		} else {
 			wg.Go(read)
 		}

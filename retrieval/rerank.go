@@ -9,39 +9,39 @@ import (
 	"github.com/graphkernel/graphkernel/retrieval/vector"
 )
 
-// Rerank says in which order hits come, of which fusion has found max_hits.
+// Rerank says how the hits that fusion found, at most max_hits, are reordered.
 type Rerank struct {
 	Method   string
-	Weight   dag.PPM // what the other order counts: 0 leaves all as it is
-	HalfLife int     // hours after which a turn is worth half as much for its age, beside the newest of the view
-	Model    string  // the id of the cross-encoder, of the method that has one; else ""
+	Weight   dag.PPM // weight of the reranker's order: 0 changes nothing
+	HalfLife int     // hours in which the recency of a turn halves, counted back from the newest turn of the view
+	Model    string  // the id of the cross-encoder, if the method is RerankCrossEncoder; otherwise ""
 }
 
-// The rerankers. In the formulas s is a hit's score in parts of the best, r is 2^-(age/half-life), c is the cross-encoder's score between the
-// least and the most of the hits, and w is the weight.
+// The rerankers. In the formulas s is a hit's score as a share of the best score, r is 2^-(age/half-life), c is the cross-encoder's score
+// scaled from the least of the hits (0) to the greatest (1), and w is the weight.
 const (
-	RerankNone      = "none"      // as they are
+	RerankNone      = "none"      // the order does not change
 	RerankRecency   = "recency"   // (1 − w) · s + w · r
-	RerankMMR       = "mmr"       // one after the other, the one whose (1 − w) · s + w · (1 − likeness to the most like of those before) is greatest
+	RerankMMR       = "mmr"       // next is always the hit with the greatest (1 − w) · s + w · (1 − likeness to the most similar hit before)
 	RerankComposite = "composite" // (1 − w) · s + w · (r + salience)/2
-	RerankSpread    = "spread"    // (1 − w) · s if a better hit is the turn just before or after it in its conversation; else s
+	RerankSpread    = "spread"    // (1 − w) · s if a better hit is the turn just before or after it in its conversation; otherwise s
 
-	// RerankCrossEncoder is (1 − w) · s + w · c. A search leaves the order as it is; the caller asks the model, and then Judged.
+	// RerankCrossEncoder is (1 − w) · s + w · c. A search does not change the order; the caller asks the model and then calls Judged.
 	RerankCrossEncoder = "cross_encoder"
 )
 
 var rerankers = []string{RerankNone, RerankRecency, RerankMMR, RerankComposite, RerankSpread, RerankCrossEncoder}
 
 const (
-	limitMMR      = 1000        // hits, since each is compared with each
-	limitJudged   = 200         // hits, since a model reads each
+	limitMMR      = 1000        // hits, because all pairs are compared
+	limitJudged   = 200         // hits, because a model reads each
 	limitHalfLife = 100 * 8_766 // hours: a century
 )
 
-// here reports whether a search reranks by itself.
+// here reports whether the search itself reranks.
 func (r *Rerank) here() bool { return r.Method != RerankNone && r.Method != RerankCrossEncoder }
 
-// reranked returns hits in the order of the reranker, with the scores that it gives them.
+// reranked returns hits with the scores of the reranker, in its order.
 //
 // Source of mmr: Carbonell and Goldstein, The Use of MMR, Diversity-Based Reranking, 1998.
 func (s *search) reranked(hits []Hit) []Hit {
@@ -78,7 +78,7 @@ func (s *search) reranked(hits []Hit) []Hit {
 	return hits
 }
 
-// Judged returns hits in the order of the cross-encoder's scores for them, which are parallel to them, with the scores that these make.
+// Judged returns hits with scores that include the cross-encoder's, in their order. scores is parallel to hits.
 func (p *Policy) Judged(hits []Hit, scores []int64) []Hit {
 	if len(hits) == 0 {
 		return hits
@@ -107,12 +107,12 @@ func (s *search) place(h *Hit) int32 {
 	return n
 }
 
-// diversify puts hits into the order of mmr, and takes from each score what it loses.
+// diversify puts hits into the order of mmr, and reduces the score of each by its likeness to the hits before it.
 func (s *search) diversify(hits []Hit, weight int64) {
 	type waiting struct {
 		Hit
 		vector []int8
-		loses  int64 // by the most like of those that were taken
+		loses  int64 // by the most similar hit that was taken
 	}
 	rest := make([]waiting, len(hits))
 	for i := range hits {
@@ -133,7 +133,7 @@ func (s *search) diversify(hits []Hit, weight int64) {
 	}
 }
 
-// Halved is 2^-(age/half-life) in ppm, for an age in microseconds: the line between the two powers beside it.
+// Halved returns 2^-(age/half-life) in ppm, for an age in microseconds and a half-life in hours. It interpolates linearly between powers of 2.
 func Halved(age int64, hours int) dag.PPM {
 	if age <= 0 {
 		return dag.One

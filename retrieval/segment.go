@@ -16,26 +16,26 @@ import (
 	"github.com/graphkernel/graphkernel/retrieval/bm25"
 )
 
-// segmentForm is what a segment begins with. The number changes with the form, and whenever some text has other terms, date words or
-// expressions of time than before: then segments of the other number are derived anew.
+// segmentForm is the beginning of every segment. Its number must change with the form, and whenever a text gets other terms, date words or
+// expressions of time than before. Segments with another number are derived anew.
 const segmentForm = "graphkernel words 3\n"
 
-// A Segment is what an index has of the turns with consecutive numbers, apart from the index.
+// A Segment is the part of an index for the turns in a range of numbers, in a form of its own.
 type Segment struct {
 	after, upTo  dag.Seq
 	turns        []indexed
 	words, dates *bm25.Run
-	vectors      *Vectors // nil: for an index without
+	vectors      *Vectors // nil: for an index without vectors
 }
 
-// Covers returns the numbers of the segment: those above the first up to the second.
+// Covers returns the range of the segment's numbers: above after and up to upTo.
 func (s *Segment) Covers() (after, upTo dag.Seq) { return s.after, s.upTo }
 
-// ErrSegment is wrapped by what ParseSegment refuses.
+// ErrSegment is wrapped if ParseSegment refuses its input.
 var ErrSegment = errors.New("no segment of this version")
 
-// AppendSegment appends the segment of the turns numbered above after up to another number. Its bytes follow from these turns and from
-// the analyzer: not from other turns, nor from how the index was made. Vectors are apart from it, see AppendVectors.
+// AppendSegment appends the segment of the turns numbered above after and up to upTo. Its bytes depend only on these turns and on the
+// analyzer, not on other turns or on how the index was made. They do not include vectors, see AppendVectors.
 func (x *Index) AppendSegment(dst []byte, after, upTo dag.Seq) []byte {
 	from, to := x.turns.before(after), x.turns.before(upTo)
 	w := &segmentWriter{dst: dst, seq: after, conversations: map[dag.ConversationID]uint64{}, authors: map[string]uint64{}, labels: map[string]uint64{}}
@@ -54,7 +54,7 @@ func (x *Index) AppendSegment(dst []byte, after, upTo dag.Seq) []byte {
 	return append(w.dst, digest[:]...)
 }
 
-// What is said of a turn in one byte. Of a withheld turn nothing else is said.
+// The flags of a turn. For a withheld turn, no other flag and no further field is written.
 const (
 	flagWithheld = 1 << iota
 	flagSilent
@@ -64,9 +64,9 @@ const (
 
 type segmentWriter struct {
 	dst           []byte
-	seq           dag.Seq // of the turn before, as is at
+	seq           dag.Seq // number of the previous turn; at is its time
 	at            dag.Time
-	conversations map[dag.ConversationID]uint64 // in the order in which they come, as are authors and labels
+	conversations map[dag.ConversationID]uint64 // numbered in order of appearance, like authors and labels
 	authors       map[string]uint64
 	labels        map[string]uint64
 }
@@ -78,8 +78,9 @@ func (w *segmentWriter) text(s string) {
 	w.dst = append(w.dst, s...)
 }
 
-// turn writes a turn: its number as a distance, its conversation, its id, leaf, role, salience and time; and unless it is withheld the
-// size of its content, its author and its labels. A conversation, an author and labels that come for the first time are written out.
+// turn writes a turn: its number as a distance, its conversation, id, leaf, role, salience and time, and its flags; unless it is
+// withheld, also the size of its content, its author and its labels. A conversation, an author and labels are written in full the first
+// time, and as numbers later.
 func (w *segmentWriter) turn(t *indexed) {
 	w.number(uint64(t.Seq - w.seq - 1))
 	c, known := w.conversations[t.Conversation]
@@ -124,8 +125,8 @@ func (w *segmentWriter) once(known map[string]uint64, s string) {
 	}
 }
 
-// ParseSegment reads what AppendSegment wrote for the same analyzer and numbers. It refuses anything else, and takes memory that is at most
-// a multiple of the bytes.
+// ParseSegment reads the output of AppendSegment for the same analyzer and numbers, and refuses anything else. Its memory use is proportional
+// to len(b).
 func ParseSegment(b []byte, a analysis.Analyzer, after, upTo dag.Seq) (*Segment, error) {
 	if len(b) < sha256.Size || !bytes.HasPrefix(b, []byte(segmentForm)) {
 		return nil, fmt.Errorf("%w: %d bytes that begin otherwise", ErrSegment, len(b))
@@ -168,7 +169,7 @@ type segmentReader struct {
 	seen          map[string]bool // conversations after "in ", authors after "by ", labels after "at "
 }
 
-// first fails if something that is written out came before.
+// first fails if a value that is written in full was read before.
 func (r *segmentReader) first(s string) {
 	if r.seen[s] {
 		r.Fail()
@@ -208,7 +209,7 @@ func (r *segmentReader) turn(t *indexed) {
 	t.Labels = Labels(r.once(&r.labels, "at "))
 }
 
-// once reads what segmentWriter.once wrote.
+// once reads the output of segmentWriter.once.
 func (r *segmentReader) once(known *[]string, kind string) string {
 	n := r.Int(len(*known))
 	if n == len(*known) {
@@ -219,9 +220,10 @@ func (r *segmentReader) once(known *[]string, kind string) string {
 	return (*known)[n]
 }
 
-// Load adds the turns of segments after all others, as if they had been added with their texts. The index has the analyzer of the
-// segments, whose numbers ascend and are above the index's; if it has vectors, so have they. Room is made for the turns up to a number, if they go on
-// as they are so far, but for no more than as many again. After an error the index must not be used. The segments must not be used again.
+// Load adds the turns of segments after all others, as if they had been added with their texts. The index must have the analyzer of the
+// segments, and vectors if and only if they do. The segments' numbers must ascend and be above the index's. Load makes room for the
+// expected number of turns up to upTo, but at most for twice the turns that the index then has. After an error the index must not be
+// used. The segments must not be used again.
 func (x *Index) Load(segments []*Segment, upTo dag.Seq) error {
 	n := 0
 	for _, s := range segments {
@@ -249,8 +251,9 @@ func (x *Index) Load(segments []*Segment, upTo dag.Seq) error {
 	return errors.Join(noWords, noDates, err)
 }
 
-// reserve makes room for the turns up to a number, of which there are some up to another, but for no more than as many again: what an index has of
-// its turns takes long to move, and what follows may have other things than turns. What comes after them has a sixteenth.
+// reserve makes room for the expected number of turns up to upTo, given the number of turns up to covered, because moving the tables of
+// an index takes long. The room is at most for twice these turns, because later numbers may belong to other entries than turns, and a
+// sixteenth more.
 func (x *Index) reserve(turns int, covered, upTo dag.Seq) {
 	if x.room >= turns {
 		return
@@ -278,9 +281,9 @@ func (s *Segment) placed() []bm25.Placed {
 	return all
 }
 
-// load adds what is known of turns beside their terms.
+// load adds the turns of a segment, except their terms.
 func (x *Index) load(s *Segment) error {
-	words, from := map[string][]string{}, x.turns.n // of the names of authors
+	words, from := map[string][]string{}, x.turns.n // the words of each author's name
 	for i := range s.turns {
 		t := &s.turns[i]
 		n := int32(from + i)

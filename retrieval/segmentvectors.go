@@ -12,10 +12,10 @@ import (
 	"github.com/graphkernel/graphkernel/internal/cursor"
 )
 
-// vectorsForm is what the vectors of a segment begin with. The number changes with the form.
+// vectorsForm is the beginning of a segment's vectors. Its number changes with the form.
 const vectorsForm = "graphkernel vectors 1\n"
 
-// Vectors are the vectors of a segment's turns. The store keeps them beside the segment.
+// Vectors are the vectors of a segment's turns. They are stored separately from the segment.
 type Vectors struct{ of [][]int8 }
 
 // AppendVectors appends the vectors of the turns with numbers above after and up to upTo: the id of the model, both numbers, the number of turns, and

@@ -8,28 +8,28 @@ import (
 	"github.com/graphkernel/graphkernel/retrieval/bm25"
 )
 
-// Statistics are what the scores of a query rest on beside the turns themselves.
+// Statistics are the numbers, in addition to the turns themselves, on which the scores of a query depend.
 type Statistics struct {
 	Terms                       []string // of the query, ascending, without authors' names
-	Named                       string   // the author whom it names, in lower case; "" if there is not exactly one
+	Named                       string   // the author whom the query names, in lower case; "" if it does not name exactly one
 	Words, Conversations, Dates *bm25.Statistics
 	Best                        int64       // the highest score
-	Likeness                    *Likenesses // of the vectors of the view to the query's; nil: there were none to compare
+	Likeness                    *Likenesses // range of the likenesses of the view's vectors to the query's; nil: there were none to compare
 }
 
-// Likenesses are the least and the most that vectors are like a query's. A likeness is their dot product, of components between -127 and 127.
+// Likenesses are the least and the greatest likeness of vectors to a query's. A likeness is a dot product; components are between -127 and 127.
 type Likenesses struct{ Least, Most int64 }
 
-// MostLikeness bounds a likeness, below and above.
+// MostLikeness bounds the magnitude of a likeness.
 const MostLikeness = 1 << 31
 
-// Fits reports whether statistics are of the form that those of a query have.
+// Fits reports whether statistics can be those of a query.
 func (s *Statistics) Fits(query string) bool {
 	dates := slices.Compact(slices.Sorted(slices.Values(dateWords(nil, plainWords(query)))))
 	return s.Check() == nil && len(s.Dates.With) == len(dates)
 }
 
-// Check reports statistics that no index has.
+// Check refuses statistics that no index can have.
 func (s *Statistics) Check() error {
 	for i := 1; i < len(s.Terms); i++ {
 		if s.Terms[i-1] >= s.Terms[i] {

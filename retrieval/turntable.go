@@ -6,17 +6,17 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// A turnTable has the turns of an index by their places, in parts. The turns of a segment stay where they were parsed, since moving them takes
-// longer than most of what is done when many are loaded.
+// A turnTable contains the turns of an index by their places, in parts. The turns of a segment stay where they were parsed, because
+// moving them would take a large part of the time of loading.
 type turnTable struct {
 	parts [][]indexed
-	first []int32 // by part: the place of its first turn
+	first []int32 // by part: place of its first turn
 	block []int32 // by place / blockTurns: the part of the block's first place
 	n     int
 }
 
-// A part of a segment has at least blockTurns, so that few parts are in a block; one of other turns has room for
-// as many as are before it, up to partTurns.
+// A part from a segment has at least blockTurns turns, so a block contains few parts. A part of other turns has room for
+// as many turns as come before it, from blockTurns to partTurns.
 const (
 	blockTurns = 64
 	partTurns  = 64 * blockTurns
@@ -31,7 +31,7 @@ func (t *turnTable) at(n int32) *indexed {
 	return &t.parts[p][n-t.first[p]]
 }
 
-// before returns how many turns have a number up to one.
+// before returns how many turns have a number up to seq.
 func (t *turnTable) before(seq dag.Seq) int {
 	return sort.Search(t.n, func(n int) bool { return t.at(int32(n)).Seq > seq })
 }
@@ -47,7 +47,7 @@ func (t *turnTable) add(turn indexed) {
 	t.count(1)
 }
 
-// join adds turns after all others, and keeps them if they are many. They must not be used again.
+// join adds turns after all others. If they are many, the slice itself becomes a part, so it must not be used again.
 func (t *turnTable) join(turns []indexed) {
 	if len(turns) < blockTurns {
 		for _, turn := range turns {
@@ -59,12 +59,12 @@ func (t *turnTable) join(turns []indexed) {
 	t.count(len(turns))
 }
 
-// begin begins a part.
+// begin adds a part.
 func (t *turnTable) begin(part []indexed) {
 	t.parts, t.first = append(t.parts, part), append(t.first, int32(t.n))
 }
 
-// count counts turns that were added to the last part.
+// count updates the table after turns were added to the last part.
 func (t *turnTable) count(more int) {
 	t.n += more
 	for len(t.block)*blockTurns < t.n {

@@ -10,7 +10,7 @@ import (
 	"github.com/graphkernel/graphkernel/normalize"
 )
 
-// addAliases adds aliases one by one as they were given, or what can be used of a list.
+// addAliases adds the aliases of a request, or the usable entries of a list.
 func addAliases(c *call) error {
 	var acts []knowledge.Act
 	var list *normalize.List
@@ -30,7 +30,7 @@ func addAliases(c *call) error {
 			return err
 		}
 		for _, a := range in.Aliases {
-			alias, _ := normalize.Name(a.Alias) // they were read
+			alias, _ := normalize.Name(a.Alias) // the reader accepted them
 			canonical, _ := normalize.Name(a.Canonical)
 			acts = append(acts, knowledge.Act{Kind: knowledge.Alias, Alias: alias, Canonical: canonical, Rule: normalize.Newest})
 		}
@@ -56,9 +56,9 @@ func addAliases(c *call) error {
 	return c.json(http.StatusOK, w)
 }
 
-// removeAlias ends that a name stands for another. Where it stands for none, nothing changes.
+// removeAlias removes an alias. If the name is not an alias, nothing changes.
 func removeAlias(c *call, in api.AliasNamed) (w api.KnowledgeOutcome, err error) {
-	name, _ := normalize.Name(in.Alias) // it was read
+	name, _ := normalize.Name(in.Alias) // the reader accepted it
 	table, err := c.server.config.Kernel.Facts().Aliases(c.ctx, c.tenant(), 0)
 	if err != nil {
 		return w, err

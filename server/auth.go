@@ -12,9 +12,8 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 )
 
-// authenticate finds whose key came with a request. Failures are limited for each
-// address; a valid key always passes, since its holder may share the address
-// with anyone who fails.
+// authenticate identifies the holder of a request's key. The failures of each address are limited; a valid key always
+// passes, because its holder may share the address with a caller whose keys fail.
 func (s *Server) authenticate(c *call, r *http.Request, now time.Time) (access.Identity, error) {
 	bearer, err := bearerOf(r)
 	if err != nil {
@@ -28,7 +27,7 @@ func (s *Server) authenticate(c *call, r *http.Request, now time.Time) (access.I
 		return access.Identity{}, err
 	}
 	s.metrics.unauthenticated.Inc()
-	if presented, err := access.Parse(bearer); err == nil { // what it claims, for anyone who looks for it in the log
+	if presented, err := access.Parse(bearer); err == nil { // the claimed id, to be found in the log
 		c.claimed = string(presented.Tenant) + "/" + presented.ID
 	}
 	if wait, ok := s.failures.take(c.echo.RealIP(), now); !ok {
@@ -37,7 +36,7 @@ func (s *Server) authenticate(c *call, r *http.Request, now time.Time) (access.I
 	return access.Identity{}, &problem{code: api.CodeUnauthenticated, detail: "unknown or revoked API key", cause: err}
 }
 
-// bearerOf returns what follows Bearer in the one Authorization header.
+// bearerOf returns the text after Bearer in the request's only Authorization header.
 func bearerOf(r *http.Request) (string, error) {
 	given := r.Header["Authorization"]
 	if len(given) != 1 {
@@ -54,7 +53,7 @@ func bearerOf(r *http.Request) (string, error) {
 	return strings.TrimLeft(text, " "), nil
 }
 
-// drawID draws the id of a request. It is no secret.
+// drawID returns a random id for a request. It is not a secret.
 func drawID() string {
 	var b [8]byte
 	n := rand.Uint64()

@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// A bounded listener has as many connections open as it has places. Those beyond are
-// accepted and closed at once: left in the system's queue they would wait for a server
-// that does not come, and kept open they would use up the process's descriptors.
+// A bounded is a listener with a maximum number of open connections. It accepts further connections and closes them
+// at once: in the system's queue they would wait for a server that never comes, and kept open they would use up the
+// process's file descriptors.
 type bounded struct {
 	net.Listener
 	places chan struct{}
@@ -23,12 +23,12 @@ func (b *bounded) Accept() (net.Conn, error) {
 		case b.places <- struct{}{}:
 			return &boundedConn{Conn: c, leave: sync.OnceFunc(func() { <-b.places })}, nil
 		default:
-			_ = c.Close() // whatever comes of it, it is refused
+			_ = c.Close() // the result does not matter: the connection is refused
 		}
 	}
 }
 
-// A boundedConn gives its place back when it is closed.
+// A boundedConn frees its place when it is closed.
 type boundedConn struct {
 	net.Conn
 	leave func()

@@ -32,17 +32,18 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// A handler does what an operation is for.
+// A handler carries out an operation.
 type handler func(*call) error
 
-// An answer is finished, and not sent yet: a client that reads slowly holds no place.
+// An answer is complete and not yet sent. It is sent after the call has left its place, so a slow reader occupies no
+// place.
 type answer struct {
-	status int // 0: nothing, or it has been sent
+	status int // 0: no answer, or already sent
 	media  []string
 	data   []byte
 }
 
-// A call is one request on its way.
+// A call is one request in progress.
 type call struct {
 	server *Server
 	op     *operation
@@ -50,33 +51,33 @@ type call struct {
 	ctx    context.Context
 	id     string // of the request
 	who    access.Identity
-	span   trace.Span // nil: none
+	span   trace.Span // nil: no tracing
 
-	claimed string // the tenant and the id of an API key that is not valid
+	claimed string // the tenant and the id of an invalid API key
 
 	params map[string]string
 	given  []canon.Member // the parameters, as members of the operation's In
 	media  string
 
-	body      []byte       // nil if there is none, or if it streams
-	described body         // what the contract says of it
-	value     *canon.Value // the body, read strictly; nil if it is handed on as bytes
+	body      []byte       // nil if there is no body, or if it is streamed
+	described body         // how the contract reads it
+	value     *canon.Value // the body, parsed strictly; nil if the handler gets the bytes
 
-	answer answer                    // sent when the place has been left
-	unsent func(reason string) error // records that the answer did not go out; nil: nothing is to be recorded
+	answer answer                    // sent after the place was left
+	unsent func(reason string) error // records that the answer was not sent; nil: there is nothing to record
 
 	slice string // for the log: the slice id, if there is one
 	turns int    // for the log and metrics: turns admitted or selected
 }
 
-// reads reports whether an operation shows what a tenant holds.
+// reads reports whether an operation shows data of a tenant.
 func (op *operation) reads() bool {
 	return slices.Contains([]access.Permission{access.Read, access.Recall, access.Cut, access.Replay, access.Explain}, op.May)
 }
 
 func (c *call) tenant() dag.Tenant { return c.who.Tenant }
 
-// serve makes the way that every request of an operation takes.
+// serve returns the handler that every request of an operation passes through.
 func (s *Server) serve(op *operation) echo.HandlerFunc {
 	observed := s.metrics.of(op)
 	return func(e echo.Context) error {
@@ -134,7 +135,7 @@ func (s *Server) guarded(c *call, now time.Time) (err error) {
 	return s.pass(c, now)
 }
 
-// pass is the way of a request, in the order that the package comment gives.
+// pass takes a request through its steps, in the order given in the package comment.
 func (s *Server) pass(c *call, now time.Time) (err error) {
 	r := c.echo.Request()
 	if c.op.May != 0 {
@@ -150,7 +151,7 @@ func (s *Server) pass(c *call, now time.Time) (err error) {
 	if c.params, c.given, err = c.op.readParams(r, c.echo.Param); err != nil {
 		return err
 	}
-	// The body comes before the place: a client that sends slowly does not hold a place.
+	// The body is read before the place is taken, so a slow sender occupies no place.
 	release, err := c.readBody(r)
 	defer release()
 	if err != nil {
@@ -167,7 +168,7 @@ func (s *Server) pass(c *call, now time.Time) (err error) {
 	})
 }
 
-// atWork runs what needs a place, and a deadline if it may wait for somebody.
+// atWork runs work in a place, and under a deadline if the operation may wait for something.
 func (c *call) atWork(work func() error) error {
 	if c.op.open() && !c.op.Limited {
 		return work()
@@ -175,8 +176,7 @@ func (c *call) atWork(work func() error) error {
 	return c.inPlace(len(c.body), func() error { return c.inTime(work) })
 }
 
-// inPlace runs what needs a place, and if it reads many bytes one of the places for
-// that.
+// inPlace runs work in a place, and also in one of the places for large bodies if size is large.
 func (c *call) inPlace(size int, work func() error) error {
 	s := c.server
 	for _, p := range []*places{s.large, s.places} {
@@ -192,7 +192,7 @@ func (c *call) inPlace(size int, work func() error) error {
 	return work()
 }
 
-// inTime runs what has a deadline if it may wait for somebody.
+// inTime runs work under a deadline, unless the operation is computed from the request alone.
 func (c *call) inTime(work func() error) error {
 	if !c.op.Alone {
 		whole := c.ctx
@@ -204,11 +204,11 @@ func (c *call) inTime(work func() error) error {
 	return work()
 }
 
-// largeBody is from how many bytes on a body is judged with few others at once: read
-// strictly, it takes several times its length.
+// largeBody is the size in bytes above which only a few bodies are processed at once: strict parsing takes several
+// times a body's length in memory.
 const largeBody = 1 << 20
 
-// admitted finds who asks, and whether they may.
+// admitted identifies the caller, applies the key's rate, and checks the permission.
 func (s *Server) admitted(c *call, r *http.Request, now time.Time) error {
 	who, err := s.authenticate(c, r, now)
 	if err != nil {
@@ -228,7 +228,7 @@ func forbidden(role access.Role, p access.Permission) *problem {
 	return &problem{code: api.CodeForbidden, detail: fmt.Sprintf("a key of role %s may not %s", role, p)}
 }
 
-// within takes one request from a key's rate.
+// within counts one request against a key's rate.
 func (s *Server) within(who access.Identity, now time.Time) error {
 	wait, ok := s.rates.take(string(who.Tenant)+"/"+who.Subject, now)
 	if ok {
@@ -238,8 +238,8 @@ func (s *Server) within(who access.Identity, now time.Time) error {
 	return &problem{code: api.CodeRate, retryAfter: wait, detail: fmt.Sprintf("this key has used up its rate of %g requests a second", s.config.Limits.Rate)}
 }
 
-// fromAddress takes one request from the rate of a caller's address, where no key is asked
-// for. From then on the address stands for anyone who asks.
+// fromAddress counts one request against the rate of the caller's address, for operations without a key. From then on
+// the address is the caller's identity.
 func (s *Server) fromAddress(c *call, now time.Time) error {
 	c.who = access.Identity{Subject: "address " + c.echo.RealIP()}
 	wait, ok := s.strangers.take(c.who.Subject, now)
@@ -250,7 +250,7 @@ func (s *Server) fromAddress(c *call, now time.Time) error {
 	return &problem{code: api.CodeRate, retryAfter: wait, detail: fmt.Sprintf("this address has used up its rate of %g requests a second", s.config.Limits.Rate)}
 }
 
-// parse reads the body strictly. Lines are each read by their handler.
+// parse parses the body strictly. Lines are parsed one by one by their handler.
 func (c *call) parse() (err error) {
 	if c.body != nil && !c.described.anything && c.media != typeLines {
 		c.value, err = readStrictly(c.body, "", mostValues)
@@ -258,8 +258,8 @@ func (c *call) parse() (err error) {
 	return err
 }
 
-// readBody reads what the operation takes, up to the bound. A stream is left to its
-// handler. What it returns is to be called when the body is no longer needed.
+// readBody reads the body of the operation, up to the limit. A stream is left to its handler. release must be called
+// when the body is no longer needed.
 func (c *call) readBody(r *http.Request) (release func(), err error) {
 	release = func() {}
 	if c.op.bodies == nil || r.ContentLength == 0 && !c.op.bodyRequired {
@@ -286,18 +286,18 @@ func (c *call) readBody(r *http.Request) (release func(), err error) {
 		c.body = body
 	}
 	if !c.op.Alone {
-		// The body is here. When the deadline for it passes while the request is at
-		// work, net/http takes the client for gone.
+		// The body is here. If the read deadline passed while the request is at work, net/http would take the client
+		// for gone.
 		_ = http.NewResponseController(c.echo.Response().Writer).SetReadDeadline(time.Time{})
 	}
-	if optional && c.body != nil { // sent without a length, and without saying what it is
+	if optional && c.body != nil { // sent without a length and without a Content-Type
 		_, _, err = c.op.media(r)
 	}
 	return release, err
 }
 
-// readAll reads a body of a length, or of unknown length if that is below zero. What
-// is announced is not set aside before it comes.
+// readAll reads a body of a known length, or of unknown length if length is negative. It allocates memory only for
+// bytes that arrived, except up to atOnce.
 func readAll(in io.Reader, length int64) ([]byte, error) {
 	const atOnce = 64 << 10
 	if 0 <= length && length <= atOnce {
@@ -313,7 +313,7 @@ func readAll(in io.Reader, length int64) ([]byte, error) {
 	return body.Bytes(), err
 }
 
-// bodyError says why a body did not come.
+// bodyError returns the error for a body that was not read completely.
 func bodyError(err error) error {
 	var tooLarge *http.MaxBytesError
 	var known *problem
@@ -330,7 +330,7 @@ func bodyError(err error) error {
 	return &problem{code: api.CodeInvalid, place: "body", detail: "the body cannot be read: " + err.Error(), cause: err}
 }
 
-// json answers with a value.
+// json sets the answer to a value as JSON.
 func (c *call) json(status int, v any) error {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
@@ -348,17 +348,17 @@ var (
 	textType     = []string{typeText + "; charset=utf-8"}
 )
 
-// measuredBySelf is up to how many bytes net/http finds an answer's length by itself.
+// measuredBySelf is the size in bytes up to which net/http sets an answer's Content-Length by itself.
 const measuredBySelf = 2 << 10
 
-// write makes an answer, which is sent at the end.
+// write sets the answer, which is sent at the end.
 func (c *call) write(status int, media []string, data []byte) error {
 	c.answer = answer{status, media, data}
 	return nil
 }
 
-// send sends the answer, if there is one. A long one is counted while it goes out, as
-// bodies are while they come in.
+// send sends the answer, if there is one. The bytes of a long answer count against the budget while it is sent, like
+// those of bodies while they arrive.
 func (c *call) send() error {
 	a := c.answer
 	if c.answer = (answer{}); a.status == 0 {
@@ -384,7 +384,7 @@ func (c *call) send() error {
 	return nil
 }
 
-// fail answers with a problem, if an answer has not begun.
+// fail answers with a problem, unless an answer has begun.
 func (c *call) fail(err error) {
 	p := problemOf(err)
 	if c.echo.Response().Committed {
@@ -415,7 +415,7 @@ func (c *call) fail(err error) {
 	_ = c.send() // the client is gone
 }
 
-// requestID takes over a caller's id if it is harmless in a log, or draws one.
+// requestID returns the caller's request id if it is harmless in a log, or a random one.
 func requestID(r *http.Request) string {
 	if given := r.Header["X-Request-Id"]; len(given) == 1 && harmless(given[0]) {
 		return given[0]
@@ -432,9 +432,8 @@ func harmless(s string) bool {
 	}) < 0
 }
 
-// begin opens the span of a request, below the caller's if one came along (W3C
-// Trace Context). Anyone who asks is known by then: a stranger does not decide what is
-// traced.
+// begin starts the span of a request, as a child of the caller's span if the request has one (W3C Trace Context). It
+// runs after authentication: a stranger must not decide what is traced.
 func (s *Server) begin(c *call, r *http.Request) {
 	if s.tracer == nil {
 		return
@@ -466,8 +465,8 @@ func (s *Server) end(c *call, status int) {
 	span.End()
 }
 
-// log writes the request's line. It holds no header, no query and no body: keys
-// and what people said stay out of logs.
+// log writes the log line of a request. It contains no header, no query and no body, so keys and people's texts stay
+// out of logs.
 func (s *Server) log(c *call, r *http.Request, status int, took time.Duration, err error) {
 	if err == nil && status < 400 && c.op.reads() && slices.Contains(s.config.Readings, c.who.Tenant) {
 		s.config.Log.LogAttrs(c.ctx, slog.LevelInfo, "reading",

@@ -6,14 +6,14 @@ import (
 	"github.com/graphkernel/graphkernel/kernel"
 )
 
-// getCaller says who asks.
+// getCaller returns the caller.
 func getCaller(c *call, _ api.None) (api.Caller, error) {
 	head, err := c.server.config.Kernel.Turns().Head(c.ctx, c.tenant())
 	return api.Caller{Tenant: string(c.tenant()), Role: string(c.who.Role), Head: head}, err
 }
 
-// createKey makes a key for a caller who may admit whatever its role may: with the key of one who may
-// not, it would come to more than it has.
+// createKey makes a key for a caller who may admit everything that its role allows. A limited key must not make keys,
+// because the new key could have more rights than it.
 func createKey(c *call, in api.NewAPIKey) (api.MadeAPIKey, error) {
 	if c.who.Admits != (access.Scope{}) {
 		return api.MadeAPIKey{}, &problem{code: api.CodeForbidden, detail: "a key that is limited in what it admits makes no keys"}

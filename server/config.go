@@ -17,71 +17,71 @@ import (
 	"github.com/graphkernel/graphkernel/ledger/witness"
 )
 
-// Pages answer what people read in a browser. ServePage answers every request; what it returns is what failed, which the log says and the answer does not.
+// Pages serves the web pages for people. ServePage answers every request completely; the error it returns is for the
+// log and is not in the answer.
 type Pages interface {
 	ServePage(w http.ResponseWriter, r *http.Request) error
 }
 
-// A Config says what a server works with.
+// A Config configures a server.
 type Config struct {
 	Kernel *kernel.Kernel   // required
 	Log    *slog.Logger     // required
 	Clock  func() time.Time // required: for rates and durations; never for evidence
 
-	// Authenticate says whose a bearer's text is. An error that wraps access.ErrKey
-	// is the caller's fault. Nil is the kernel's own keys.
+	// Authenticate returns the identity of a bearer token. An error that wraps access.ErrKey is the caller's fault.
+	// Nil: the kernel's own keys.
 	Authenticate func(ctx context.Context, bearer string) (access.Identity, error)
 
-	// MCP answers at /mcp, after authentication. Nil: nothing does.
+	// MCP serves /mcp, after authentication. Nil: /mcp does not exist.
 	MCP func(identify func(*http.Request) (access.Identity, bool)) http.Handler
 
-	// Pages answers what people read in a browser, at the paths that it lists; one that ends with a slash stands for all below it. It asks the service
-	// that it is given, as any client does. Nil: nobody does.
+	// Pages returns the web pages for people and their paths; a path that ends with a slash includes all paths below
+	// it. The pages call the service that they are given, like any client. Nil: there are no pages.
 	Pages func(service http.Handler) (paths []string, pages Pages, err error)
 
-	// OnStop is called once when the server begins to stop: to end what keeps
-	// connections open, such as MCP's sessions. Nil: nothing does.
+	// OnStop is called once when the server begins to stop, to end long-lived connections such as MCP's sessions.
+	// Nil: nothing is called.
 	OnStop func()
 
-	// Writable says whether the store takes writes, for /health/ready. Nil: that is not
-	// asked.
+	// Writable returns an error if the store does not accept writes, for /health/ready. Nil: this is not checked.
 	Writable func(context.Context) error
 
-	// PublicLogs are the tenants whose ledger anybody may read without a key.
+	// PublicLogs are the tenants whose ledger everybody may read without a key.
 	PublicLogs []dag.Tenant
 
-	// Readings are the tenants of which each answer with what they hold is a line of the log at level info: who read what, and when. The line has
-	// the path, which has ids, and no text.
+	// Readings are the tenants whose readings are logged: each answer with a tenant's data is a line of the log at
+	// level info, with who read it and when. The line has the path, which may contain ids, and no text.
 	Readings []dag.Tenant
 
-	// Witness cosigns the checkpoints of other logs. Nil: this kernel is no witness.
+	// Witness cosigns the checkpoints of other logs. Nil: this kernel is not a witness.
 	Witness *witness.Witness
 
-	// Asked is how many witnesses the kernel asks to cosign its own checkpoints, for the
-	// metrics and the log. 0: none.
+	// Asked is the number of witnesses that the kernel asks to cosign its own checkpoints, for the metrics and the
+	// log. 0: none.
 	Asked int
 
 	Limits         Limits
-	CORS           []string       // origins that browsers may ask from, "*" for any; none: CORS is off
-	TrustedProxies []netip.Prefix // whose X-Forwarded-For is believed; none: no header is believed
+	CORS           []string       // origins that browsers may send requests from, "*" for any; none: CORS is off
+	TrustedProxies []netip.Prefix // their X-Forwarded-For is trusted; none: the header is ignored
 
-	Registry *prometheus.Registry // gets the metrics; nil is a new one
+	Registry *prometheus.Registry // receives the metrics; nil: a new one
 	Tracer   trace.TracerProvider // nil: no spans
 	Version  string               // of the program, for /docs and metrics
 }
 
-// Limits bound what callers can make the service do. The zero of each field is the
-// default that is beside it; a negative rate is none.
+// Limits limit the load that callers can cause. The comment on each field gives the default, which its zero value
+// means; a negative rate means no limit.
 type Limits struct {
-	BodyBytes     int64         // of a request's body: 64 MiB; a stream of lines has no such bound
-	BodiesBytes   int64         // of bodies and answers that are held at once: 512 MiB, a quarter of it for each key
+	BodyBytes     int64         // of a request's body: 64 MiB; a stream of lines has no limit
+	BodiesBytes   int64         // of the bodies and answers in memory: 512 MiB, a quarter of it for each key
 	LineBytes     int           // of one line of a stream: ingest.MaxLine
 	BatchTurns    int           // of one admission: 10 000
-	Rate          float64       // requests a second for each key, and each address that needs none: 2 000
+	Rate          float64       // requests per second for each key, and for each address without a key: 2 000
 	Burst         int           // requests at once for each of those: twice the rate
-	Keys          int           // keys and addresses whose rate is kept: 100 000
-	AuthFailures  float64       // failed authentications a second for each address: 10
-	Concurrent    int           // requests at work: 16 for each processor
+	Keys          int           // keys and addresses whose rate is remembered: 100 000
+	AuthFailures  float64       // failed authentications per second for each address: 10
+	Concurrent    int           // requests at work: 16 per processor
 	Queue         int           // requests that wait for a place: 1 024
 	QueueWait     time.Duration // how long: 2 s
 	Timeout       time.Duration // of a request: 30 s

@@ -25,10 +25,10 @@ const (
 	typeMarkdown = "text/markdown"
 	typeText     = "text/plain"
 	typeCSV      = "text/csv"
-	anyType      = "*/*" // in the contract: a body of whatever type, which is handed on as bytes
+	anyType      = "*/*" // in the contract: a body of any type, which the handler gets as bytes
 )
 
-// A contract is what package api declares, and its description.
+// A contract is the operations that package api declares, with their description.
 type contract struct {
 	json       []byte
 	operations []*operation
@@ -37,16 +37,16 @@ type contract struct {
 // An operation is one method on one path.
 type operation struct {
 	*api.Spec
-	path         string // as echo writes it
+	path         string // in the syntax of echo
 	params       []param
-	rest         string          // the path parameter that takes all that is left of the path
+	rest         string          // the path parameter that takes the rest of the path
 	bodies       map[string]body // by media type; nil without a body
 	bodyRequired bool
-	members      []string // that the body of JSON may have
+	members      []string // the members that a JSON body may have
 	handle       handler
 }
 
-// open reports whether everybody may ask.
+// open reports whether everybody may call the operation.
 func (op *operation) open() bool { return op.May == 0 }
 
 // A param is a parameter of an operation.
@@ -56,13 +56,13 @@ type param struct {
 	place string // in problems
 }
 
-// A body says how bodies of one media type are read.
+// A body says how a body of one media type is read.
 type body struct {
-	anything bool // the body is handed on as bytes
-	stream   bool // it is left to the handler, which reads it as it comes
+	anything bool // the handler gets the body as bytes
+	stream   bool // the handler reads the body as it arrives
 }
 
-// readContract returns the contract of all servers of this process. The first one makes it: that takes longer than
+// readContract returns the contract of all servers of this process. The first call makes it, which takes longer than
 // everything else in New.
 var readContract = sync.OnceValues(makeContract)
 
@@ -110,8 +110,8 @@ func readOperation(r *route) *operation {
 	return op
 }
 
-// readParams reads the parameters of a request, and returns those that are there as texts and as members of the operation's In.
-// A query parameter that the operation does not have is an error: it may be a misspelt one.
+// readParams reads the parameters of a request, and returns the given ones as texts and as members of the operation's
+// In. An unknown query parameter is an error: it may be misspelt.
 func (op *operation) readParams(r *http.Request, path func(string) string) (texts map[string]string, members []canon.Member, err error) {
 	if len(op.params) == 0 && r.URL.RawQuery == "" {
 		return nil, nil, nil
@@ -126,12 +126,12 @@ func (op *operation) readParams(r *http.Request, path func(string) string) (text
 		var values []string
 		switch p.in {
 		case api.InPath:
-			if p.Key == op.rest { // as it was sent: its form allows for nothing that needs escaping
+			if p.Key == op.rest { // unescaped: its form allows no characters that need escaping
 				values = []string{path("*")}
 				break
 			}
 			value := path(p.Key)
-			if r.URL.RawPath != "" { // else it is unescaped already
+			if r.URL.RawPath != "" { // otherwise it is already unescaped
 				if value, err = url.PathUnescape(value); err != nil {
 					return nil, nil, &problem{code: api.CodeInvalid, place: p.place, detail: "the path cannot be read: " + err.Error()}
 				}
@@ -164,7 +164,7 @@ func (op *operation) readParams(r *http.Request, path func(string) string) (text
 	return texts, members, nil
 }
 
-// media finds the media type of a request's body among those described.
+// media returns the media type of a request's body, if the operation accepts it.
 func (op *operation) media(r *http.Request) (string, body, error) {
 	if b, ok := op.bodies[anyType]; ok {
 		return anyType, b, nil
@@ -188,10 +188,9 @@ func (op *operation) media(r *http.Request) (string, body, error) {
 	return "", body{}, &problem{code: api.CodeMediaType, place: "Content-Type", detail: fmt.Sprintf("Content-Type is %.80q, want %s", given, strings.Join(known, " or "))}
 }
 
-// The most values that are read of a body, and of a line. A full batch of turns has some
-// hundred thousand, a turn with every parent and attribute that it may have some
-// thousands. A value takes up to three hundred bytes of memory and as little as two of
-// the body.
+// The maximum number of values parsed in a body and in a line. A full batch of turns has some hundred thousand
+// values; a turn with the maximum of parents and attributes has some thousands. A value takes up to three hundred
+// bytes of memory, and as little as two bytes of the body.
 const (
 	mostValues = 1 << 20
 	lineValues = 1 << 15
@@ -208,7 +207,7 @@ func readStrictly(text []byte, place string, most int) (*canon.Value, error) {
 	return v, nil
 }
 
-// misread returns the fault that reading a body has found.
+// misread returns a problem for a fault found while reading a body.
 func misread(err error) error {
 	var fault *canon.FieldError
 	if !errors.As(err, &fault) {

@@ -6,19 +6,19 @@ import (
 	"time"
 )
 
-// mostDiscarded bounds what is read of a body that was refused.
+// mostDiscarded is the maximum number of bytes read from a refused body.
 const mostDiscarded = 256 << 20
 
-// discardedAtStop is how long a client may go on sending when the service stops.
+// discardedAtStop is how long a client may continue to send when the service stops.
 const discardedAtStop = time.Second
 
-// discardRest reads what a client is still sending of a body that was refused, after the answer
-// was sent. Many clients write all of a body before they read. If the connection were closed
-// meanwhile, the system would reset it, and the answer would be lost with it.
+// discardRest reads the rest of a refused body that a client is still sending, after the answer was sent. Many
+// clients write the whole body before they read. If the connection were closed in the meantime, the system would
+// reset it, and the answer would be lost.
 //
-// It is done for known callers alone. It ends with the request timeout, soon after the service
-// begins to stop, and at once when the client closes the connection. A client that waits to be told to continue sends nothing, and HTTP/2
-// needs none of this: there a stream ends by itself.
+// Only bodies of known callers are read. Reading ends with the request timeout, soon after the service begins to
+// stop, and at once when the client closes the connection. A client that waits for 100 Continue sends nothing, and
+// HTTP/2 does not need this: there a stream ends by itself.
 func (s *Server) discardRest(c *call, r *http.Request) {
 	if c.who.Tenant == "" || r.ProtoMajor != 1 || r.Header.Get("Expect") != "" || r.Body == nil || s.isStopping() {
 		return
@@ -36,5 +36,5 @@ func (s *Server) discardRest(c *call, r *http.Request) {
 		case <-read:
 		}
 	}()
-	_, _ = io.CopyN(io.Discard, r.Body, mostDiscarded) // whatever comes of it, the request is over
+	_, _ = io.CopyN(io.Discard, r.Body, mostDiscarded) // the result does not matter: the request is over
 }

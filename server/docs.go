@@ -17,7 +17,7 @@ import (
 //go:embed docs.css
 var docsStyle string
 
-// A page is as much of the description as the readable page shows.
+// A page is the part of the description that the readable page shows.
 type page struct {
 	Info       struct{ Title, Summary, Description string }
 	Tags       []struct{ Name, Description string }
@@ -25,7 +25,7 @@ type page struct {
 	Components struct{ Schemas map[string]*schema }
 }
 
-// A described operation is an operation as the description has it.
+// A described is an operation in the description.
 type described struct {
 	Tags                 []string
 	Summary, Description string
@@ -43,7 +43,7 @@ type described struct {
 	}
 }
 
-// A content is the schemas of a body, by media type.
+// A content maps media types to the schemas of a body.
 type content map[string]struct{ Schema *schema }
 
 // A schema is a JSON Schema, or refers to one of the components.
@@ -61,8 +61,7 @@ type schema struct {
 	Default          any
 }
 
-// renderDocs makes the readable page out of the contract. It needs no script
-// and no other server.
+// renderDocs makes the readable page from the contract. The page needs no script and no other server.
 func renderDocs(c *contract, version string) ([]byte, error) {
 	var p page
 	if err := json.Unmarshal(c.json, &p); err != nil {
@@ -111,7 +110,7 @@ func docsTable(rows ...h.Node) h.Node {
 	return h.Div(h.Class("table"), h.Table(h.Group(rows)))
 }
 
-// docsPath is the path of an operation as its requests have it.
+// docsPath returns the path of an operation as it appears in requests.
 func docsPath(op *operation) string {
 	if op.rest != "" {
 		return strings.TrimSuffix(op.path, "*") + ":" + op.rest
@@ -131,7 +130,7 @@ func (p *page) docsOf(op *operation) h.Node {
 	}
 	rows = append(rows, docsBodies("body", said.RequestBody.Content, nil))
 	for _, status := range slices.Sorted(maps.Keys(said.Responses)) {
-		if answer := said.Responses[status]; answer.Ref == "" { // else a problem, like everywhere
+		if answer := said.Responses[status]; answer.Ref == "" { // otherwise it is a problem, as everywhere
 			rows = append(rows, docsBodies(status, answer.Content, h.Group{h.Text(". "), prose(answer.Description)}))
 		}
 	}
@@ -159,7 +158,7 @@ func docsBodies(name string, content content, text h.Node) h.Group {
 	})
 }
 
-// said returns the description of a schema, or that of the component that it refers to.
+// said returns the description of a schema, or of the component that it refers to.
 func (p *page) said(s *schema) string {
 	if whole := p.Components.Schemas[refName(s)]; whole != nil {
 		return cmp.Or(s.Description, whole.Description)
@@ -202,7 +201,7 @@ func refName(s *schema) string {
 	return strings.TrimPrefix(s.Ref, "#/components/schemas/")
 }
 
-// kindOf says in a few words what a value must be.
+// kindOf describes briefly what a value must be.
 func kindOf(s *schema) string {
 	if s == nil {
 		return ""
@@ -246,7 +245,7 @@ func kindOfSchema(s *schema) string {
 	return fmt.Sprint(s.Type)
 }
 
-// bounds says from where to where a number may go, and what it is if it is absent.
+// bounds describes the range and the default of a number.
 func bounds(s *schema) string {
 	text := ""
 	switch {
@@ -261,7 +260,7 @@ func bounds(s *schema) string {
 	return text
 }
 
-// prose shows a description, in which what is between backquotes is code.
+// prose shows a description; text between backquotes is shown as code.
 func prose(text string) h.Node {
 	var list h.Group
 	parts := strings.Split(text, "`")
@@ -269,7 +268,7 @@ func prose(text string) h.Node {
 		switch {
 		case i%2 == 0:
 			list = append(list, h.Text(part))
-		case i == len(parts)-1: // nothing closes it
+		case i == len(parts)-1: // it is not closed
 			list = append(list, h.Text("`"+part))
 		default:
 			list = append(list, h.Code(h.Text(part)))

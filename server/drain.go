@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// A drained listener can be told to stop taking connections. First it hands out
-// those that its clients hold established already: the system queues them, and
-// closing the queue would cut them off with their requests unread.
+// A drained is a listener that can be told to stop accepting connections. Before it stops, it returns the connections
+// that are already established for their clients: the system queues them, and closing the queue would cut them off
+// with their requests unread.
 type drained struct {
 	*net.TCPListener
 	mu     sync.Mutex    // orders drain's deadline before those of Accept
@@ -24,9 +24,9 @@ func newDrained(l *net.TCPListener) *drained {
 	return &drained{TCPListener: l, begun: make(chan struct{}), empty: make(chan struct{}), closed: make(chan struct{})}
 }
 
-// Times of a drain. The queue is considered empty when no request comes within lastLook,
-// looks times; under a load of new connections that never happens, and drainWithin ends
-// it. (A look can miss who is queued if the process does not get a processor within it.)
+// Times of a drain. The queue counts as empty when no connection arrives during lastLook, looks times in a row; under
+// a steady load of new connections that never happens, and drainWithin ends the drain. (A queued connection can be
+// missed if the process gets no processor time during lastLook.)
 const (
 	lastLook    = 2 * time.Millisecond
 	looks       = 3
@@ -55,7 +55,7 @@ func (d *drained) Accept() (net.Conn, error) {
 	}
 	err := d.TCPListener.Close()
 	close(d.empty)
-	<-d.closed // net/http takes an error before that for a failure
+	<-d.closed // net/http would take an earlier error for a failure
 	if err == nil {
 		err = net.ErrClosed
 	}
@@ -73,14 +73,13 @@ func (d *drained) draining() bool {
 	}
 }
 
-// drain stops taking connections and returns when the queue has been handed out.
-// Accept must be at work.
+// drain stops accepting connections and returns when the queue is empty. Accept must be running.
 func (d *drained) drain() {
 	d.begin.Do(func() {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		d.until = time.Now().Add(drainWithin)
-		_ = d.SetDeadline(time.Unix(1, 0)) // wakes Accept; a listener that is closed needs no waking
+		_ = d.SetDeadline(time.Unix(1, 0)) // wakes Accept; a closed listener needs no waking
 		close(d.begun)
 	})
 	select {

@@ -13,8 +13,8 @@ import (
 	"github.com/graphkernel/graphkernel/render"
 )
 
-// graphOf makes a graph of what a traversal from one entity reached: every entity, and each fact of the ways to them once. Its order is
-// that of the answer, so drawings of the same answer are the same bytes.
+// graphOf returns the graph of the entities that a traversal from one entity reached, with each fact on the paths to
+// them once. It is in the order of the answer, so drawings of the same answer have the same bytes.
 func graphOf(start string, found *api.Traversal) *api.D3Graph {
 	g := &api.D3Graph{AsOf: found.AsOf, Cut: found.Cut, Nodes: []api.D3Node{{ID: start}}, Links: []api.D3Link{}}
 	for i := range found.Reached {
@@ -42,7 +42,7 @@ func graphOf(start string, found *api.Traversal) *api.D3Graph {
 	return g
 }
 
-// numbers returns the place of each node.
+// numbers returns the index of each node.
 func numbers(g *api.D3Graph) map[string]int {
 	index := make(map[string]int, len(g.Nodes))
 	for i := range g.Nodes {
@@ -51,10 +51,10 @@ func numbers(g *api.D3Graph) map[string]int {
 	return index
 }
 
-// oneName shows a name in one line, without the characters that could act on anyone who looks at it.
+// oneName returns a name on one line, without characters that could affect the reader's screen.
 func oneName(s string) string { return render.OneLine(s, 200) }
 
-// encoded writes JSON as it is, without escapes for HTML.
+// encoded returns JSON without escapes for HTML.
 func encoded(v any) ([]byte, error) {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
@@ -65,12 +65,11 @@ func encoded(v any) ([]byte, error) {
 	return render.EscapeJSON(out.Bytes()), nil
 }
 
-// drawD3 writes the JSON that d3-force and its relatives take: nodes with an id, and links
-// between ids.
+// drawD3 writes the JSON that d3-force and similar libraries accept: nodes with an id, and links between ids.
 func drawD3(g *api.D3Graph) ([]byte, error) { return encoded(g) }
 
-// Names of a JSON-LD document. Entities, predicates and statements are URNs; what RDF has
-// words for is named in them.
+// Names in a JSON-LD document. Entities, predicates and statements are URNs; RDF's own terms are used where they
+// exist.
 const (
 	urnEntity    = "urn:graphkernel:entity:"
 	urnPredicate = "urn:graphkernel:predicate:"
@@ -80,8 +79,8 @@ const (
 	rdfLabel     = "http://www.w3.org/2000/01/rdf-schema#label"
 )
 
-// drawJSONLD writes JSON-LD 1.1 in its expanded names: each entity with its label and its facts,
-// then each fact as an rdf:Statement with its confidence.
+// drawJSONLD writes JSON-LD 1.1 with expanded names: each entity with its label and its facts, then each fact as an
+// rdf:Statement with its confidence.
 func drawJSONLD(g *api.D3Graph) ([]byte, error) {
 	entity := func(name string) map[string]string {
 		return map[string]string{"@id": urnEntity + url.PathEscape(name)}
@@ -106,8 +105,8 @@ func drawJSONLD(g *api.D3Graph) ([]byte, error) {
 	return encoded(map[string]any{"@graph": all})
 }
 
-// drawMermaid writes a flowchart. Of names only letters, digits and spaces are as they are;
-// all else is written as a number that means the character and does nothing.
+// drawMermaid writes a flowchart. In names only letters, digits and spaces are written unchanged; any other character
+// is written as a numeric entity, which has no other effect.
 func drawMermaid(g *api.D3Graph) ([]byte, error) {
 	var out strings.Builder
 	index := numbers(g)
@@ -151,8 +150,8 @@ func drawDOT(g *api.D3Graph) ([]byte, error) {
 	return []byte(out.String()), nil
 }
 
-// dotText writes a quoted string. A backslash would begin an escape, and an ampersand an
-// entity, so both are escaped too.
+// dotText returns a quoted string. A backslash would begin an escape, and an ampersand an entity, so both are escaped
+// too.
 func dotText(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, `&`, `&amp;`).Replace(oneName(s)) + `"`
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/graphkernel/graphkernel/kernel"
 )
 
-// A position is how far a stream of events has come.
+// A position is a position in a stream of events.
 type position struct {
 	seq    dag.Seq // of turns, erasures and acts of knowledge
 	issued uint64  // of slices
@@ -26,12 +26,11 @@ func (p position) String() string {
 	return strconv.FormatUint(uint64(p.seq), 10) + "-" + strconv.FormatUint(p.issued, 10)
 }
 
-// eventsAtOnce bounds what is read of each kind before it is sent.
+// eventsAtOnce limits the number of events of each kind that are read before they are sent.
 const eventsAtOnce = 200
 
-// Times of a stream. lookAgain is how long another process's doings may stay unseen,
-// keepAlive how long a stream may be silent, and sendWithin how long a client may
-// take to receive.
+// Times of a stream. lookAgain is the maximum delay before changes by another process are seen, keepAlive is how long
+// a stream may be silent, and sendWithin is how long a client may take to receive.
 const (
 	lookAgain  = time.Second
 	keepAlive  = 15 * time.Second
@@ -55,16 +54,16 @@ func streamEvents(c *call) error {
 	out.WriteHeader(http.StatusOK)
 	ended, hurried := make(chan struct{}), make(chan struct{})
 	go func() { st.hurry(ended); close(hurried) }()
-	defer func() { close(ended); <-hurried }() // no deadline is set on an answer that is over
-	// An id without data is no event, and tells where the stream begins: one that is
-	// cut off before its first event resumes without loss.
+	defer func() { close(ended); <-hurried }() // no deadline must be set after the answer has ended
+	// An id without data is not an event. It tells the client where the stream begins, so a stream that is cut off
+	// before its first event resumes without loss.
 	if err := st.send([]byte("id: " + at.String() + "\nretry: 1000\n\n")); err != nil {
 		return err
 	}
 	return st.follow()
 }
 
-// openStream notes that a key opens a stream, or refuses it.
+// openStream counts an open stream of a key, or refuses it.
 func openStream(c *call) error {
 	l := &c.server.config.Limits
 	if !c.server.streams.open(streamKey(c), l.Streams, l.StreamsTotal) {
@@ -77,7 +76,7 @@ func closeStream(c *call) { c.server.streams.close(streamKey(c)) }
 
 func streamKey(c *call) string { return string(c.tenant()) + "/" + c.who.Subject }
 
-// startOfStream finds where a stream goes on.
+// startOfStream returns the position after which a stream begins.
 func startOfStream(c *call) (position, error) {
 	k := c.server.config.Kernel
 	head, err := k.Turns().Head(c.ctx, c.tenant())
@@ -118,15 +117,14 @@ type stream struct {
 	control *http.ResponseController
 }
 
-// follow sends what happens until the client leaves, its key is no longer valid,
-// or the service stops.
+// follow sends events as they happen until the client leaves, its key is no longer valid, or the service stops.
 func (st *stream) follow() error {
 	c := st.call
 	silent := time.Duration(0)
 	tick := time.NewTicker(lookAgain)
 	defer tick.Stop()
 	for {
-		changed := c.server.config.Kernel.Turns().Changed(c.tenant()) // before looking: nothing falls in between
+		changed := c.server.config.Kernel.Turns().Changed(c.tenant()) // before reading, so no change is missed
 		moved, err := st.catchUp()
 		if err != nil {
 			return st.unlessStopping(err)
@@ -135,7 +133,7 @@ func (st *stream) follow() error {
 			silent = 0
 			changed = atOnce // there may be more than was read
 		}
-		select { // of several that are ready one is drawn, so none is passed over for long
+		select { // if several are ready, one is chosen at random, so none waits for long
 		case <-c.echo.Request().Context().Done():
 			return nil
 		case <-c.server.stopping:
@@ -155,14 +153,14 @@ func (st *stream) follow() error {
 	}
 }
 
-// atOnce is a change that has happened.
+// atOnce is a closed channel, for a change that has already happened.
 var atOnce = func() <-chan struct{} {
 	c := make(chan struct{})
 	close(c)
 	return c
 }()
 
-// hurry returns a client that does not read little time when the service stops.
+// hurry sets a short write deadline when the service stops, for a client that does not read.
 func (st *stream) hurry(ended <-chan struct{}) {
 	select {
 	case <-ended:
@@ -171,7 +169,7 @@ func (st *stream) hurry(ended <-chan struct{}) {
 	}
 }
 
-// unlessStopping takes what failed in the hurry of a stop for the stream's end.
+// unlessStopping returns nil for an error while the service stops: it is then the end of the stream.
 func (st *stream) unlessStopping(err error) error {
 	if st.call.server.isStopping() {
 		return nil
@@ -179,7 +177,7 @@ func (st *stream) unlessStopping(err error) error {
 	return err
 }
 
-// stillAdmitted asks again whose key the stream was opened with.
+// stillAdmitted checks again the key that the stream was opened with.
 func stillAdmitted(c *call) error {
 	bearer, err := bearerOf(c.echo.Request())
 	if err != nil {
@@ -192,8 +190,8 @@ func stillAdmitted(c *call) error {
 	return err
 }
 
-// catchUp sends what has happened since, in the order of sequence numbers, slices
-// after them, and reports whether the stream's position moved.
+// catchUp sends the events since the position, in the order of their sequence numbers, then the slices. It reports
+// whether the position moved.
 func (st *stream) catchUp() (moved bool, err error) {
 	c, k := st.call, st.call.server.config.Kernel
 	var out bytes.Buffer
@@ -207,7 +205,7 @@ func (st *stream) catchUp() (moved bool, err error) {
 	}
 	next, told := st.at, 0
 	for _, e := range numbered {
-		if e.seq != next.seq+1 { // every number is somebody's, so the one before is still to come
+		if e.seq != next.seq+1 { // every number is used, so the entry before is still to come
 			break
 		}
 		next.seq = e.seq
@@ -238,16 +236,15 @@ func (st *stream) catchUp() (moved bool, err error) {
 	return true, nil
 }
 
-// A numberedEvent is an event that has a sequence number, or such a number without an event: then data is nil.
+// A numberedEvent is an event with a sequence number, or a sequence number without an event: then data is nil.
 type numberedEvent struct {
 	seq  dag.Seq
 	name string
 	data any
 }
 
-// numbered returns the next events that have sequence numbers, ascending. There may be holes:
-// what was appended between two look-ups is in one list and not in the other, and each list
-// is cut somewhere else.
+// numbered returns the next events that have sequence numbers, ascending. There may be gaps, because an entry
+// appended between two reads is in one list and not in the other, and because each list ends at a different number.
 func (st *stream) numbered() ([]numberedEvent, error) {
 	c, k := st.call, st.call.server.config.Kernel
 	turns, _, err := k.Turns().After(c.ctx, c.tenant(), st.at.seq, nil, eventsAtOnce, c.server.config.Limits.PageBytes)
@@ -282,7 +279,7 @@ func (st *stream) numbered() ([]numberedEvent, error) {
 		}
 	}
 	told := func(seq dag.Seq, name string, data func(asOf uint64) any) {
-		if asOf, ok := whole[seq]; ok { // else it came after these entries were read, or there are more of them
+		if asOf, ok := whole[seq]; ok { // otherwise it was appended after these entries were read, or there are more entries
 			list = append(list, numberedEvent{seq, name, data(uint64(asOf))})
 		}
 	}
@@ -316,7 +313,7 @@ func (st *stream) numbered() ([]numberedEvent, error) {
 	return list, nil
 }
 
-// write appends one event. JSON holds no line feed.
+// write appends one event. Encoded JSON contains no line feed.
 func (p position) write(out *bytes.Buffer, name string, data any) error {
 	text, err := json.Marshal(data)
 	if err != nil {
@@ -331,7 +328,7 @@ func (st *stream) send(data []byte) error {
 	if st.call.server.isStopping() {
 		within = lastSend
 	}
-	_ = st.control.SetWriteDeadline(time.Now().Add(within)) // where none can be set, none runs out
+	_ = st.control.SetWriteDeadline(time.Now().Add(within)) // if no deadline can be set, none expires
 	_ = st.control.SetReadDeadline(time.Time{})
 	if _, err := st.call.echo.Response().Write(data); err != nil {
 		return &problem{code: api.CodeGone, detail: "the client went away", cause: err}

@@ -19,7 +19,7 @@ import (
 	"github.com/graphkernel/graphkernel/slice"
 )
 
-// attestBundle signs for third parties what was issued here, for anyone who holds it.
+// attestBundle signs an issued bundle for third parties. Any holder of the bundle may ask for it.
 func attestBundle(c *call) error {
 	if len(c.body) == 0 {
 		return &problem{code: api.CodeInvalid, place: "body", detail: "the body is empty; want the bundle's bytes"}
@@ -29,7 +29,7 @@ func attestBundle(c *call) error {
 	})
 }
 
-// convertBundle writes what was issued here in another form.
+// convertBundle returns an issued bundle in another format.
 func convertBundle(c *call) error {
 	k := c.server.config.Kernel
 	if k.Ledger().Identity().Name() == "" {
@@ -44,7 +44,7 @@ func convertBundle(c *call) error {
 	return c.json(http.StatusOK, w)
 }
 
-// recorded reads which bundle is meant; without a digest it is the newest.
+// recorded returns the bundle that a request names; without a digest it is the newest.
 func recorded(c *call) (slice.SliceID, *dag.Digest, error) {
 	id, err := dag.AnyCase(slice.ParseSliceID)(c.params["slice_id"])
 	if err != nil {
@@ -59,7 +59,7 @@ func recorded(c *call) (slice.SliceID, *dag.Digest, error) {
 	return id, &digest, err
 }
 
-// getBundle makes a bundle that was issued again, byte for byte.
+// getBundle makes an issued bundle again, byte for byte.
 func getBundle(c *call) error {
 	id, digest, err := recorded(c)
 	if err != nil {
@@ -101,18 +101,18 @@ func evidence(c *call, ask func(context.Context, *kernel.Kernel) (*kernel.Eviden
 	return c.json(http.StatusOK, e.Answer())
 }
 
-// getLogKeys shows the caller's tenant's keys.
+// getLogKeys returns the keys of the caller's tenant.
 func getLogKeys(c *call) error {
 	return keys(c, []dag.Tenant{c.tenant()}, attest.AppendKeys)
 }
 
-// wellKnownKeys shows the kernel's name, and the keys of the tenants whose ledger is public.
+// wellKnownKeys returns the kernel's name, and the keys of the tenants with a public ledger.
 func wellKnownKeys(c *call) error {
 	return keys(c, c.server.config.PublicLogs, attest.AppendKeys)
 }
 
-// wellKnownJWKS shows the same attestation keys to programs that know nothing but JWK.
-// Retired ones are among them: what they signed goes on verifying.
+// wellKnownJWKS returns the same attestation keys for programs that only support JWK. Retired keys are included,
+// because signatures made with them remain valid.
 func wellKnownJWKS(c *call) error {
 	return keys(c, c.server.config.PublicLogs, func(dst []byte, k *attest.Keys) ([]byte, error) {
 		all := make([]ledger.Key, len(k.Attestation))
@@ -135,7 +135,7 @@ func keys(c *call, of []dag.Tenant, write func([]byte, *attest.Keys) ([]byte, er
 	return c.write(http.StatusOK, jsonType, data)
 }
 
-// keysOf returns what an identity shows of its keys to some tenants.
+// keysOf returns the public keys of an identity for the given tenants.
 func keysOf(id identity.Identity, tenants []dag.Tenant) (*attest.Keys, error) {
 	keys := &attest.Keys{Name: id.Name()}
 	for _, tenant := range slices.Sorted(slices.Values(tenants)) {
@@ -160,8 +160,8 @@ func keysOf(id identity.Identity, tenants []dag.Tenant) (*attest.Keys, error) {
 	return keys, nil
 }
 
-// addCheckpoint cosigns the checkpoint of another ledger, or says why not, with the
-// statuses that C2SP tlog-witness gives and in plain text, as its clients expect it.
+// addCheckpoint cosigns the checkpoint of another ledger, or answers with the reason for refusing, as plain text with
+// the statuses of C2SP tlog-witness.
 func addCheckpoint(c *call) error {
 	if c.server.config.Witness == nil {
 		return &problem{code: api.CodeNotFound, detail: "this kernel is no witness"}
@@ -177,5 +177,5 @@ func addCheckpoint(c *call) error {
 	return c.write(http.StatusOK, textType, lines)
 }
 
-// sizeType is of the size that a witness is at.
+// sizeType is the media type of the size that a witness has recorded.
 var sizeType = []string{"text/x.tlog.size"}

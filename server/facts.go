@@ -20,7 +20,7 @@ func cutFacts(c *call) error {
 	return c.handOut(issued.Facts.Provenance.SliceID, issued.Record.Bundle.String(), issued.Bundle)
 }
 
-// proveBelief hands out evidence that something is believed.
+// proveBelief issues evidence that a statement is believed.
 func proveBelief(c *call) error {
 	in, err := readIn[api.BeliefProofRequest](c)
 	if err != nil {
@@ -33,13 +33,13 @@ func proveBelief(c *call) error {
 	return c.handOut(issued.Belief.Provenance.SliceID, issued.Record.Bundle.String(), issued.Bundle)
 }
 
-// handOut answers with a bundle that was issued.
+// handOut answers with an issued bundle.
 func (c *call) handOut(id slice.SliceID, tag string, bundle []byte) error {
 	c.handedOut(id, tag)
 	return c.write(http.StatusOK, jsonType, bundle)
 }
 
-// handedOut says in the header what the answer is of.
+// handedOut sets the headers that name the issued bundle.
 func (c *call) handedOut(id slice.SliceID, tag string) {
 	c.slice = string(id)
 	c.server.metrics.slices.Inc()

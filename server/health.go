@@ -11,11 +11,11 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// lookFor bounds what a health check may take.
+// lookFor is the time limit of a health check.
 const lookFor = 2 * time.Second
 
-// live says whether a restart is needed: a store that does not know whether its last
-// write was kept answers nothing until it is opened again.
+// live reports whether a restart is needed: if the store does not know whether its last write was kept, it must be
+// opened again.
 func live(c *call) error {
 	if c.server.broken.Load() {
 		return c.json(http.StatusServiceUnavailable, api.Health{Status: "unavailable", Checks: map[string]string{"store": "needs a restart"}})
@@ -23,7 +23,7 @@ func live(c *call) error {
 	return c.json(http.StatusOK, api.Health{Status: "ok"})
 }
 
-// startup says whether the store has answered once.
+// startup reports whether the store has answered once.
 func startup(c *call) error {
 	if c.server.started.Load() {
 		return c.json(http.StatusOK, api.Health{Status: "ok"})
@@ -34,8 +34,8 @@ func startup(c *call) error {
 	return c.json(http.StatusOK, api.Health{Status: "ok"})
 }
 
-// ready says whether requests can be taken. It tells what is wrong in two words and
-// leaves the rest to the log: anyone who may ask this may be anybody.
+// ready reports whether the service can take requests. It names a fault in two words, and the log has the rest,
+// because everybody may call this.
 func ready(c *call) error {
 	s := c.server
 	checks := map[string]string{"store": "ok", "keys": "ok"}
@@ -65,8 +65,8 @@ func (s *Server) lookAtStore(ctx context.Context) (fault string) {
 	return ""
 }
 
-// lookAtWrites says whether the store takes writes. That another process is writing says
-// nothing.
+// lookAtWrites returns a fault if the store does not accept writes. A store that is busy with another process's write
+// has no fault.
 func (s *Server) lookAtWrites(ctx context.Context) (fault string) {
 	if s.config.Writable == nil {
 		return ""

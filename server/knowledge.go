@@ -12,11 +12,10 @@ import (
 	"github.com/graphkernel/graphkernel/knowledge"
 )
 
-// sourceAPI is the source of a fact that names none.
+// sourceAPI is the source of a fact that names no source.
 const sourceAPI = "api"
 
-// learn records acts. An error says which of them it is about, by the place that the caller
-// gives for its index.
+// learn records acts. An error names the place of the act at fault; place returns the place for an index.
 func learn(c *call, acts []knowledge.Act, place func(i int) string) ([]knowledge.Outcome, error) {
 	outcomes, err := c.server.config.Kernel.Facts().Learn(c.ctx, c.tenant(), acts)
 	if err == nil {
@@ -91,7 +90,7 @@ func learnFacts(c *call) error {
 	})
 }
 
-// within puts the place of an item before a fault of it.
+// within prefixes the place of an error with the place of an item.
 func within(place string, err error) error {
 	var fault *canon.FieldError
 	if errors.As(err, &fault) {
@@ -102,8 +101,8 @@ func within(place string, err error) error {
 	return &p
 }
 
-// learnLines is learnFacts of lines, in their order. They are all here: what is recorded as a
-// whole is no stream.
+// learnLines is learnFacts for lines, in order. The whole body is read first, because the lines are recorded all or
+// none.
 func learnLines(c *call) error {
 	var acts []knowledge.Act
 	var places []string
@@ -141,7 +140,7 @@ func learnLines(c *call) error {
 	return c.json(http.StatusOK, w)
 }
 
-// readLine reads a fact or, if it names a statement, a retraction.
+// readLine parses a fact or, if the line names a statement, a retraction.
 func readLine(c *call, line []byte, place string) (knowledge.Act, error) {
 	v, err := readStrictly(line, place, lineValues)
 	if err != nil {
@@ -165,7 +164,7 @@ func readLine(c *call, line []byte, place string) (knowledge.Act, error) {
 	return act, nil
 }
 
-// assertion is the act that records a fact.
+// assertion returns the act that records a fact.
 func assertion(c *call, f *api.NewFact) (knowledge.Act, error) {
 	return c.server.config.Kernel.Facts().Assertion(c.ctx, c.tenant(), f, sourceAPI)
 }

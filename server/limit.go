@@ -14,16 +14,16 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 )
 
-// rates keeps a limiter for each of a bounded number of names. A name that was
-// forgotten begins afresh.
+// rates keeps a limiter for each name, up to a maximum number of names. A name that was evicted starts with a new
+// limiter.
 type rates struct {
 	limit rate.Limit
 	burst int
 	kept  *lru.Cache[string, *limiter]
 }
 
-// A limiter is one name's. It is moved to the front of the cache once a second at
-// most: with every request, callers would wait for each other.
+// A limiter is the limiter of one name. It is moved to the front of the cache at most once per second: if it were
+// moved with every request, callers would wait for each other.
 type limiter struct {
 	*rate.Limiter
 	moved atomic.Int64 // the second it was moved in
@@ -52,7 +52,7 @@ func (r *rates) of(name string, now time.Time) *limiter {
 	return l
 }
 
-// take takes one request of a name's, or says after how many seconds one is free.
+// take counts one request of a name, or returns the number of seconds until the next one is allowed.
 func (r *rates) take(name string, now time.Time) (retryAfter int, ok bool) {
 	if r.limit < 0 {
 		return 0, true
@@ -64,13 +64,13 @@ func (r *rates) take(name string, now time.Time) (retryAfter int, ok bool) {
 	return seconds(l, now), false
 }
 
-// seconds until a limiter has one to give, at least 1.
+// seconds returns the number of seconds until a limiter allows a request, at least 1.
 func seconds(l *limiter, now time.Time) int {
 	lacking := 1 - l.TokensAt(now)
 	return max(1, int(lacking/float64(l.Limit())+0.999))
 }
 
-// places bounds the requests at work and those that wait for one of them to end.
+// places limits the requests at work, and the requests that wait for a place.
 type places struct {
 	taken   chan struct{}
 	waiting atomic.Int64
@@ -107,7 +107,7 @@ func (p *places) enter(ctx context.Context) bool {
 
 func (p *places) leave() { <-p.taken }
 
-// streams counts open streams, of events and of lines.
+// streams counts the open streams, of events and of lines.
 type streams struct {
 	mu    sync.Mutex
 	all   int
@@ -137,22 +137,21 @@ func (s *streams) close(key string) {
 	}
 }
 
-// A budget bounds the bytes of bodies and of answers that are held at once, in all and
-// for each key. It counts what has come, not what was announced: anyone who announces much
-// and sends little takes little.
+// A budget limits the bytes of bodies and answers in memory, in total and for each key. It counts the bytes that
+// arrived, not the announced length: a caller who announces much and sends little uses little.
 type budget struct {
-	most int64 // in all; a quarter of it for one key
+	most int64 // in total; a quarter of it for one key
 
 	mu    sync.Mutex
 	held  int64
 	byKey map[string]int64
 }
 
-// take counts n more bytes of a key's, or reports false if there is no room for them.
+// take counts n more bytes for a key, or reports false if there is no room for them.
 func (b *budget) take(key string, n int64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	// What is larger than its share comes alone, or it would never come.
+	// Bytes above a limit are accepted if nothing else counts against that limit: otherwise they would never be accepted.
 	if b.held > 0 && b.held+n > b.most || b.byKey[key] > 0 && b.byKey[key]+n > b.most/4 {
 		return false
 	}
@@ -173,8 +172,8 @@ func (b *budget) give(key string, n int64) {
 	}
 }
 
-// A counted reader takes what it reads from the budget, except for the first few bytes of
-// a body, as which most are whole.
+// A counted is a reader whose bytes count against the budget, except for the first bytes of a body, which are all of
+// most bodies.
 type counted struct {
 	io.ReadCloser
 	budget *budget
@@ -183,7 +182,7 @@ type counted struct {
 	taken  int64
 }
 
-// uncounted is what of each body is not counted. The places and rates bound it.
+// uncounted is the number of bytes of each body that are not counted. The places and rates limit them.
 const uncounted = 64 << 10
 
 func (s *Server) counted(body io.ReadCloser, who access.Identity) *counted {
@@ -209,7 +208,7 @@ func (r *counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// done gives everything back, since what was read is no longer needed.
+// done returns all counted bytes to the budget, because the bytes are no longer needed.
 func (r *counted) done() {
 	if r.taken > 0 {
 		r.budget.give(r.key, r.taken)

@@ -24,8 +24,8 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// logTenant finds whose ledger a request is about: the caller's own, or the public one that
-// the path names. Whether a tenant exists whose ledger is not public is not told.
+// logTenant returns the tenant whose ledger a request asks for: the caller's own, or the tenant of the public ledger
+// in the path. The answer does not reveal whether a tenant without a public ledger exists.
 func logTenant(c *call) (dag.Tenant, error) {
 	tenant := c.tenant()
 	if c.op.open() {
@@ -40,9 +40,8 @@ func logTenant(c *call) (dag.Tenant, error) {
 	return tenant, nil
 }
 
-// patient returns a context that does not end when the client goes. The checkpoint that one
-// request has witnesses asked for is kept for others, and must not be one that
-// nobody cosigned because the first one hung up.
+// patient returns a context that does not end when the client disconnects. A checkpoint that witnesses cosign for one
+// request is kept for other requests, so it must not lack cosignatures because the first client disconnected.
 func patient(c *call) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(c.ctx), c.server.config.Limits.Timeout)
 }
@@ -62,14 +61,14 @@ func getCheckpoint(c *call) error {
 	return c.write(http.StatusOK, textType, now.Note)
 }
 
-// shown remembers the last checkpoint of each tenant that was given out, so that each
-// is counted once, and what witnesses had against it said once.
+// shown remembers the last checkpoint of each tenant that was returned, so that each checkpoint is counted once, and
+// each refusal by a witness is logged once.
 type shown struct {
 	mu   sync.Mutex
 	last *lru.Cache[dag.Tenant, string] // guarded by mu
 }
 
-// keptShown bounds the tenants that are remembered. One that was forgotten counts again.
+// keptShown is the maximum number of tenants remembered. The checkpoint of an evicted tenant is counted again.
 const keptShown = 10_000
 
 func newShown() (*shown, error) {
@@ -85,13 +84,13 @@ func (s *shown) isNew(tenant dag.Tenant, note []byte) bool {
 	return before != string(note)
 }
 
-// The results of asking a witness.
+// The results of asking a witness for a cosignature.
 const (
 	cosigned    = "cosigned"
 	notCosigned = "refused"
 )
 
-// show counts a checkpoint that is given out.
+// show counts a checkpoint that is returned.
 func (s *Server) show(ctx context.Context, tenant dag.Tenant, now *kernel.Checkpoint) {
 	if !s.shown.isNew(tenant, now.Note) {
 		return
@@ -104,27 +103,27 @@ func (s *Server) show(ctx context.Context, tenant dag.Tenant, now *kernel.Checkp
 	}
 }
 
-// showProven counts a proof, and the checkpoint that it was made under if witnesses were
-// asked about it: that one is kept, so looking at it costs no request.
+// showProven counts a proof. If witnesses are asked for cosignatures, it also counts the proof's checkpoint; that
+// checkpoint is cached, so reading it costs no request.
 func (s *Server) showProven(ctx context.Context, tenant dag.Tenant) {
 	s.metrics.proofs.Inc()
 	if s.config.Asked == 0 {
 		return
 	}
-	if now, err := s.config.Kernel.Ledger().Checkpoint(ctx, tenant); err == nil { // the proof is without
+	if now, err := s.config.Kernel.Ledger().Checkpoint(ctx, tenant); err == nil { // the proof does not depend on it
 		s.show(ctx, tenant, &now)
 	}
 }
 
-// A tile is a part of a ledger as C2SP tlog-tiles names it.
+// A tile is a part of a ledger, named as in C2SP tlog-tiles.
 type tile struct {
-	entries bool // leaves, not hashes
+	entries bool // the tile contains leaves, not hashes
 	level   int
 	index   uint64
-	width   int // ledger.TileWidth is a full one
+	width   int // ledger.TileWidth if the tile is full
 }
 
-// parseTile reads what the contract's pattern has let through.
+// parseTile parses a path that matches the contract's pattern.
 func parseTile(path string) (t tile, err error) {
 	level, path, _ := strings.Cut(path, "/")
 	t.entries, t.width = level == "entries", ledger.TileWidth
@@ -149,10 +148,10 @@ func parseTile(path string) (t tile, err error) {
 	return t, nil
 }
 
-// maxLevel is the highest level that can have a tile.
+// maxLevel is the highest level of a tile.
 const maxLevel = 5
 
-// beyond reports whether no ledger can have the tile.
+// beyond reports whether the tile is beyond any possible ledger.
 func (t tile) beyond() bool {
 	return t.level > maxLevel || t.index >= ledger.MaxSize/ledger.TileWidth
 }
@@ -167,11 +166,11 @@ func (t tile) String() string {
 
 func getTile(c *call) error { return sendTile(c, c.params["tile"]) }
 
-// getEntries is tile/entries under the name that some clients of logs look for.
+// getEntries returns tile/entries under the path that some clients of logs use.
 func getEntries(c *call) error { return sendTile(c, "entries/"+c.params["entries"]) }
 
-// sendTile answers with a tile or a bundle of entries. What it returns never changes: a partial
-// one is the beginning of the full one.
+// sendTile answers with a tile or a bundle of entries. Its content never changes: a partial tile is the beginning of
+// the full one.
 func sendTile(c *call, path string) error {
 	tenant, err := logTenant(c)
 	if err != nil {
@@ -226,7 +225,8 @@ func sendTile(c *call, path string) error {
 
 var bytesType = []string{"application/octet-stream"}
 
-// immutableTo says for whom an answer may be kept for ever.
+// immutableTo returns the Cache-Control header of an answer that may be cached for ever, by everybody or by the
+// client alone.
 func immutableTo(everybody bool) []string {
 	if everybody {
 		return []string{"public, max-age=31536000, immutable"}
@@ -234,8 +234,8 @@ func immutableTo(everybody bool) []string {
 	return []string{"private, max-age=31536000, immutable"}
 }
 
-// takesGzip reports whether a client names gzip among what it takes, without refusing it by
-// a weight of zero (RFC 9110, section 12.5.3). That it takes anything is not enough.
+// takesGzip reports whether a client names gzip in Accept-Encoding, without a weight of zero (RFC 9110, section
+// 12.5.3). A wildcard is not enough.
 func takesGzip(h http.Header) bool {
 	for part := range strings.SplitSeq(strings.Join(h["Accept-Encoding"], ","), ",") {
 		coding, weight, _ := strings.Cut(part, ";")
@@ -249,7 +249,7 @@ func takesGzip(h http.Header) bool {
 	return false
 }
 
-// zipped compresses leaves, which repeat each other's names.
+// zipped compresses leaves. They compress well, because they contain the same names.
 func zipped(data []byte) []byte {
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
@@ -260,7 +260,7 @@ func zipped(data []byte) []byte {
 	return b.Bytes()
 }
 
-// numberOf reads a parameter that the contract has let through.
+// numberOf parses a number that matches the contract's pattern.
 func numberOf(c *call, name string) (uint64, error) {
 	n, err := strconv.ParseUint(c.params[name], 10, 64)
 	if err != nil {
@@ -288,8 +288,8 @@ func getProof(c *call) error {
 	return c.write(http.StatusOK, textType, proof.Append(nil))
 }
 
-// getConsistency proves a step between two sizes that are past. Anyone who reads tiles can make
-// the same proof.
+// getConsistency proves the consistency of two sizes of the ledger, up to the present. Any reader of the tiles can
+// make the same proof.
 func getConsistency(c *call) error {
 	tenant, err := logTenant(c)
 	if err != nil {
@@ -314,7 +314,7 @@ func getConsistency(c *call) error {
 		return &problem{code: api.CodeNotFound, detail: fmt.Sprintf("the ledger has %d leaves, not %d yet", now.Size, to)}
 	}
 	var proof []ledger.Hash
-	if 0 < from && from < to { // else there is nothing to prove
+	if 0 < from && from < to { // otherwise there is nothing to prove
 		read := &tiles{ctx: c.ctx, kernel: c.server.config.Kernel, tenant: tenant}
 		hashes := tlog.TileHashReader(tlog.Tree{N: int64(now.Size), Hash: now.Hash}, read)
 		if proof, err = tlog.ProveTree(int64(to), int64(from), hashes); err != nil {
@@ -324,7 +324,7 @@ func getConsistency(c *call) error {
 	return c.write(http.StatusOK, textType, ledger.FormatHashes(proof))
 }
 
-// tiles reads a ledger's hashes for proofs, which are checked against its root.
+// tiles reads a ledger's hashes for proofs. The proofs are checked against the ledger's root.
 type tiles struct {
 	ctx    context.Context
 	kernel *kernel.Kernel

@@ -18,8 +18,8 @@ import (
 	"github.com/graphkernel/graphkernel/token"
 )
 
-// metrics are what is counted. No label names a tenant, a key or a turn: their
-// number has no bound, and anyone who reads metrics need not know them.
+// metrics are the server's metrics. No label names a tenant, a key or a turn: their number is unlimited, and readers
+// of the metrics need not know them.
 type metrics struct {
 	registry        *prometheus.Registry
 	requests        *prometheus.CounterVec
@@ -85,7 +85,7 @@ func newMetrics(s *Server) (*metrics, error) {
 		proofs: counter("proofs_total", "Proofs given out that a leaf is in a ledger."),
 	}
 	for _, result := range []string{cosigned, notCosigned} {
-		m.cosignatures.WithLabelValues(result) // shown from the first on
+		m.cosignatures.WithLabelValues(result) // the series exists from the start
 	}
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
 		Namespace: space, Name: "build_info", Help: "1, with the program's version.", ConstLabels: prometheus.Labels{"version": s.config.Version},
@@ -124,7 +124,8 @@ func newMetrics(s *Server) (*metrics, error) {
 	return m, nil
 }
 
-// observed is what is counted of one operation. An operation has no series before its first request: there are a hundred, and each takes 2 KB of an answer.
+// observed are the metrics of one operation. An operation has no series before its first request: there are about a
+// hundred operations, and each takes 2 KB of an answer.
 type observed struct {
 	series   func() (inflight prometheus.Gauge, duration prometheus.Observer)
 	byStatus sync.Map // int → prometheus.Counter
@@ -140,7 +141,7 @@ func (m *metrics) of(op *operation) *observed {
 	}
 }
 
-// begin counts a request as at work until end.
+// begin counts a request as at work, until end is called.
 func (o *observed) begin() {
 	inflight, _ := o.series()
 	inflight.Inc()
@@ -163,7 +164,7 @@ func (o *observed) done(status int, took time.Duration) {
 	c.Inc()
 }
 
-// The kinds of what is judged.
+// The kinds of verified input.
 const (
 	kindToken  = "token"
 	kindBundle = "bundle"
@@ -190,6 +191,6 @@ func (m *metrics) handle(c *call) error {
 	return c.write(http.StatusOK, []string{string(format)}, out.Bytes())
 }
 
-// quiet hands net/http's complaints, such as a client's failed TLS handshake, to the
-// log as what they are: nothing to wake anybody for.
+// quiet logs the messages of net/http, such as a client's failed TLS handshake, at level debug, because nobody needs
+// to act on them.
 func quiet(l *slog.Logger) *log.Logger { return slog.NewLogLogger(l.Handler(), slog.LevelDebug) }

@@ -16,7 +16,7 @@ type route struct {
 	handle handler
 }
 
-// on is the route of an operation that reads its In and answers with its Out as JSON.
+// on returns the route of an operation that reads its In and answers with its Out as JSON.
 func on[In, Out any](op api.Operation[In, Out], do func(*call, In) (Out, error)) route {
 	return route{&op.Spec, func(c *call) error {
 		in, err := readIn[In](c)
@@ -31,7 +31,7 @@ func on[In, Out any](op api.Operation[In, Out], do func(*call, In) (Out, error))
 	}}
 }
 
-// answering adds a route for each operation that has none: a facet of the kernel answers it.
+// answering adds a route for each operation without one. A facet of the kernel answers it.
 func answering(operations []*api.Spec, routes []route) []route {
 	for _, spec := range operations {
 		if slices.ContainsFunc(routes, func(r route) bool { return r.spec.ID == spec.ID }) {
@@ -57,14 +57,14 @@ func answering(operations []*api.Spec, routes []route) []route {
 	return routes
 }
 
-// as is the route of an operation that answers in its own way, or must be fast.
+// as returns the route of an operation that writes its answer itself, or that must be fast.
 func as[In, Out any](op api.Operation[In, Out], do handler) route { return route{&op.Spec, do} }
 
 // readIn reads the parameters and the body of a call.
 func readIn[In any](c *call) (In, error) { return readAs(c, api.Read[In]) }
 
-// readAs reads an In from the parameters and the body of a call. What does not fit is a problem, and so is a member of the
-// body that the description does not have there.
+// readAs reads an In from the parameters and the body of a call. A value that does not fit is a problem, and so is an
+// unknown member of the body.
 func readAs[In any](c *call, read func(*canon.Cursor) In) (in In, err error) {
 	whole := &canon.Value{Kind: canon.Object}
 	if c.value != nil {

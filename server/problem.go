@@ -13,7 +13,7 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// A problem is an error whose cause is known: what it says may be sent.
+// A problem is an error with a known cause: its text may be sent to the caller.
 type problem struct {
 	code       api.Code
 	detail     string
@@ -23,15 +23,15 @@ type problem struct {
 	stored     dag.Digest
 	arriving   dag.Digest
 	candidates []dag.TurnID
-	receipt    *api.Receipt // of a stream: what was acknowledged before
+	receipt    *api.Receipt // of a stream: the turns acknowledged before the error
 	cause      error        // for the log
 }
 
 func (p *problem) Error() string { return string(p.code) + ": " + p.detail }
 func (p *problem) Unwrap() error { return p.cause }
 
-// problemOf returns an error as a problem: its code is that of package fault, and typed errors say
-// what it is about. What is internal is logged, and the caller learns the request id.
+// problemOf converts an error into a problem: package fault has its code, and typed errors have further details.
+// Internal errors are logged, and the caller gets the request id.
 func problemOf(err error) *problem {
 	var p *problem
 	if errors.As(err, &p) {

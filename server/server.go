@@ -35,21 +35,21 @@ type Server struct {
 	tracer    trace.Tracer
 	rates     *rates
 	failures  *rates
-	strangers *rates // of addresses, where no key is asked for
+	strangers *rates // by address, for operations without a key
 	shown     *shown
 	places    *places
-	large     *places // as many as processors: large bodies at work
+	large     *places // places for large bodies at work, one per processor
 	bodies    budget
 	streams   streams
 	docsPage  func() ([]byte, error)
 
-	started  atomic.Bool   // the store answered once
-	broken   atomic.Bool   // the store is unusable until it is opened again
+	started  atomic.Bool   // the store has answered once
+	broken   atomic.Bool   // the store is unusable until it is reopened
 	stopping chan struct{} // closed when shutdown begins
 	stop     sync.Once
 }
 
-// New makes a server. It listens nowhere yet.
+// New returns a server, which does not listen yet.
 func New(ctx context.Context, c Config) (*Server, error) {
 	if c.Kernel == nil || c.Log == nil || c.Clock == nil {
 		return nil, errors.New("server: Config needs a Kernel, a Log and a Clock")
@@ -100,7 +100,8 @@ func New(ctx context.Context, c Config) (*Server, error) {
 	return s, nil
 }
 
-// routePages adds what people read. Each of its questions is a request of its own, with its line in the log and its part of the metrics.
+// routePages adds the pages for people. Each request of a page to the service is a separate request, with its own log
+// line and metrics.
 func (s *Server) routePages(paths []string, pages Pages) {
 	op := &operation{Spec: &api.Spec{ID: "page", Path: "/"}, path: "/"}
 	observed := s.metrics.of(op)
@@ -115,7 +116,7 @@ func (s *Server) routePages(paths []string, pages Pages) {
 		took := s.config.Clock().Sub(started)
 		status := e.Response().Status
 		if err != nil {
-			status = http.StatusInternalServerError // also where an answer had begun
+			status = http.StatusInternalServerError // also if an answer had begun
 		}
 		observed.done(status, took)
 		s.log(c, r, status, took, err)
@@ -131,7 +132,7 @@ func (s *Server) routePages(paths []string, pages Pages) {
 	}
 }
 
-// page has a page answered, and turns a panic into an error.
+// page serves a page, and converts a panic into an error.
 func (c *call) page(pages Pages) (err error) {
 	w := c.echo.Response()
 	defer func() {
@@ -151,7 +152,7 @@ func (c *call) page(pages Pages) (err error) {
 // routes are the operations of the service.
 var routes = answering(api.Declared(), ownRoutes)
 
-// ownRoutes are the operations that the service answers in its own way. A facet of the kernel answers the others.
+// ownRoutes are the operations whose handlers are in this package. A facet of the kernel answers the others.
 var ownRoutes = []route{
 	as(api.AdmitTurns, admitTurns),
 	on(api.ListTurns, func(c *call, in api.TurnQuery) (api.StoredTurns, error) {
@@ -205,11 +206,11 @@ var ownRoutes = []route{
 	as(api.Docs, docs),
 }
 
-// route returns every described operation its handler.
+// route adds every operation to the router with its handler.
 func (s *Server) route() {
 	e := echo.New()
 	e.HideBanner, e.HidePort = true, true
-	e.Logger.SetOutput(discard{}) // what matters is logged by us
+	e.Logger.SetOutput(discard{}) // the server writes its own log
 	e.IPExtractor = echo.ExtractIPDirect()
 	if len(s.config.TrustedProxies) > 0 {
 		trust := []echo.TrustOption{echo.TrustLoopback(false), echo.TrustLinkLocal(false), echo.TrustPrivateNet(false)}
@@ -244,7 +245,7 @@ func (s *Server) route() {
 	s.echo = e
 }
 
-// unrouted answers where there is no operation.
+// unrouted answers requests that match no operation.
 func (s *Server) unrouted(err error, e echo.Context) {
 	r := e.Request()
 	p := &problem{code: api.CodeNoRoute, detail: fmt.Sprintf("there is no route %s %.200q; /docs lists them", r.Method, r.URL.Path)}
@@ -274,8 +275,8 @@ func identified(r *http.Request) (access.Identity, bool) {
 	return who, ok
 }
 
-// serveMCP authenticates like any operation and hands over. What a tool may do is
-// decided by the role there.
+// serveMCP authenticates a request like any operation and passes it to h. There the role decides which tools may be
+// used.
 func (s *Server) serveMCP(h http.Handler) echo.HandlerFunc {
 	op := &operation{Spec: &api.Spec{ID: "mcp", Path: "/mcp"}, path: "/mcp"}
 	observed := s.metrics.of(op)
@@ -310,7 +311,7 @@ func (s *Server) serveMCP(h http.Handler) echo.HandlerFunc {
 		took := s.config.Clock().Sub(started)
 		status := e.Response().Status
 		if err != nil {
-			status = http.StatusInternalServerError // also where an answer had begun
+			status = http.StatusInternalServerError // also if an answer had begun
 		}
 		observed.done(status, took)
 		s.log(c, r, status, took, err)
@@ -318,21 +319,19 @@ func (s *Server) serveMCP(h http.Handler) echo.HandlerFunc {
 	}
 }
 
-// A Stopping says how a server stops.
+// A Stopping configures how a server stops.
 type Stopping struct {
-	// Delay is how long requests are still taken after the stop has begun, each
-	// answered with the wish that its connection be closed. Anyone who sends requests
-	// learns from /health/ready, or from that, to send them elsewhere.
+	// Delay is how long requests are still accepted after the stop has begun, each answered with Connection: close. A
+	// load balancer learns from /health/ready, or from that header, to send requests elsewhere.
 	Delay time.Duration
-	// Grace is how long requests at work may take to finish after that.
+	// Grace is how long requests at work may take to finish after the delay.
 	Grace time.Duration
 }
 
-// Serve answers on a listener until ctx ends. Then it is no longer ready, event
-// streams end (they resume elsewhere), and after a delay no new connection is taken,
-// requests at work are finished, and it returns nil. Requests that are not done
-// within the grace are cut off, and it says so. With a TLS configuration it speaks
-// TLS.
+// Serve answers requests on a listener until ctx ends. Then the service is no longer ready, and event streams end
+// (they resume elsewhere). After a delay Serve accepts no new connection, waits for requests at work, and returns
+// nil. It cuts off requests that are not finished within the grace, and returns an error. With a TLS configuration it
+// serves TLS.
 func (s *Server) Serve(ctx context.Context, l net.Listener, secure *tls.Config, stopping Stopping) error {
 	finish := func() {}
 	if tcp, ok := l.(*net.TCPListener); ok {
@@ -387,12 +386,12 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, secure *tls.Config, 
 	return nil
 }
 
-// Stop begins to stop: the service is no longer ready, and event streams end.
+// Stop begins the stop: the service is no longer ready, and event streams end.
 func (s *Server) Stop() {
 	s.stop.Do(func() {
 		close(s.stopping)
 		if s.config.OnStop != nil {
-			go s.config.OnStop() // it may wait for what is at work, and the delay must not wait for that
+			go s.config.OnStop() // it may wait for requests at work, and the delay must not wait for it
 		}
 	})
 }

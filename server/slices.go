@@ -15,7 +15,7 @@ import (
 	"github.com/graphkernel/graphkernel/slice"
 )
 
-// cut resolves the anchor and cuts.
+// cut resolves the anchor and cuts the slice.
 func cut(c *call, q *api.SliceRequest) (*kernel.Issued, error) {
 	k := c.server.config.Kernel
 	anchor, err := k.Turns().Resolve(c.ctx, c.tenant(), q.Anchor)
@@ -32,7 +32,7 @@ func cut(c *call, q *api.SliceRequest) (*kernel.Issued, error) {
 	return issued, nil
 }
 
-// at adds a place to a problem that names none.
+// at adds a place to a problem without one.
 func at(place string, err error) error {
 	p := *problemOf(err)
 	if p.place == "" {
@@ -106,8 +106,7 @@ func cutSlices(c *call) error {
 	return c.json(http.StatusOK, api.BatchResults{Results: results})
 }
 
-// cutOne cuts one slice of a batch. What fails is its own problem, and a panic
-// nobody else's.
+// cutOne cuts one slice of a batch. An error or a panic affects only its own result.
 func cutOne(c *call, q *api.SliceRequest, left *atomic.Int64) (w api.BatchResult) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -56,8 +56,9 @@ func admitTurns(c *call) error {
 	return c.json(http.StatusOK, receipt)
 }
 
-// misreadTurn returns the fault of a turn that package ingest refused. It reads the turn again as the description has it, since
-// ingest does not say where in the turn the fault is. A turn with neither a text nor a digest of one is at fault as a whole.
+// misreadTurn returns the fault of a turn that package ingest refused. ingest does not report the place of the fault,
+// so misreadTurn reads the turn again according to the description. If a turn has neither a text nor a digest of one,
+// the whole turn is at fault.
 func misreadTurn(v *canon.Value, place string, err error) error {
 	if v.Get("content") != nil || v.Get("body_digest") != nil {
 		at := canon.Open(v)
@@ -67,7 +68,7 @@ func misreadTurn(v *canon.Value, place string, err error) error {
 	return misread(canon.FaultAt(place, err))
 }
 
-// inBatch adds the place of the turn that an admission was refused for.
+// inBatch adds the place of the turn at fault to an error of an admission.
 func inBatch(err error, drafts []dag.Draft) error {
 	var id dag.TurnID
 	var conflict *store.ConflictError
@@ -91,8 +92,8 @@ func inBatch(err error, drafts []dag.Draft) error {
 	return err
 }
 
-// mayAdmit refuses a turn outside the key's scope, and a turn without text from anyone who does
-// not restore: what it says of itself, phase and salience included, nobody can check any more.
+// mayAdmit rejects a turn outside the key's scope, and a turn without text from a caller without the permission to
+// erase: nobody can check what such a turn claims about itself, including phase and salience.
 func mayAdmit(c *call, d *dag.Draft, place string) error {
 	if d.Redacted && !c.who.Role.May(access.Erase) {
 		return &problem{code: api.CodeForbidden, place: place, detail: fmt.Sprintf("%s: a turn without its text is admitted by an admin alone", place)}
@@ -109,15 +110,14 @@ func countTurns(c *call, r api.Receipt) {
 	c.server.metrics.existing.Add(float64(r.Existing))
 }
 
-// linesAtOnce bounds the turns of one batch of a stream, and bytesAtOnce their
-// text.
+// linesAtOnce limits the turns of one batch of a stream, and bytesAtOnce the size of their text.
 const (
 	linesAtOnce = 1_000
 	bytesAtOnce = 8 << 20
 )
 
-// admitLines admits a stream of lines, a batch at a time. The client may be slow,
-// but not silent: each line has the request timeout to arrive.
+// admitLines admits a stream of lines, in batches. The client may be slow, but not silent: each line must arrive
+// within the request timeout.
 func admitLines(c *call) error {
 	if err := openStream(c); err != nil {
 		return err
@@ -160,11 +160,11 @@ func admitLines(c *call) error {
 		sum.Add(receipt)
 		clear(drafts)
 		drafts, bytes, first = drafts[:0], 0, n+1
-		held.done() // except for the beginning of the next line
+		held.done() // bytes of the next line that were already read are not counted
 		return nil
 	}
 	extend := func() {
-		// Where no deadline can be set, as in tests, none runs out.
+		// If no deadline can be set, as in tests, none expires.
 		_ = control.SetReadDeadline(time.Now().Add(limits.Timeout))
 		_ = control.SetWriteDeadline(time.Now().Add(2 * limits.Timeout))
 	}
@@ -214,7 +214,7 @@ func admitLines(c *call) error {
 	if n == 0 {
 		return &problem{code: api.CodeInvalid, place: "body", detail: "the stream holds no line"}
 	}
-	if sum.Head == 0 { // nothing but empty lines
+	if sum.Head == 0 { // only empty lines
 		head, err := c.server.config.Kernel.Turns().Head(c.ctx, c.tenant())
 		if err != nil {
 			return err
@@ -224,8 +224,8 @@ func admitLines(c *call) error {
 	return c.json(http.StatusOK, sum)
 }
 
-// A whole reader remembers that its end was none: a scanner hands out what came before
-// a fault as if it were the last line.
+// A whole is a reader that remembers an error other than io.EOF: after an error, a scanner returns the text before it
+// as if it were the last line.
 type whole struct {
 	io.Reader
 	err error
@@ -233,7 +233,7 @@ type whole struct {
 
 func (w *whole) Read(p []byte) (int, error) {
 	n, err := w.Reader.Read(p)
-	if err != nil && err != io.EOF { //nolint:errorlint // readers give it as it is
+	if err != nil && err != io.EOF { //nolint:errorlint // readers return it unwrapped
 		w.err = err
 	}
 	return n, err

@@ -22,7 +22,7 @@ func verifyToken(c *call) error {
 	return c.json(http.StatusOK, api.TokenVerdict{Admissible: verdict.Outcome == token.Verified, Outcome: string(verdict.Outcome), KeyID: string(verdict.KeyID), Reason: verdict.Reason})
 }
 
-// judgeToken reads the claim. What is absent or malformed is a verdict too.
+// judgeToken verifies the token of a claim. A missing or malformed field is a verdict too.
 func judgeToken(c *call) token.TokenVerdict {
 	claim := claim{value: c.value}
 	p := slice.Provenance{

@@ -5,7 +5,7 @@ import (
 	"github.com/graphkernel/graphkernel/kernel"
 )
 
-// consolidateWorking counts the turns that it admits.
+// consolidateWorking consolidates a session, and counts the admitted turns.
 func consolidateWorking(c *call, in api.Consolidating) (api.Consolidated, error) {
 	out, err := kernel.Ask(c.ctx, c.server.config.Kernel, c.tenant(), api.ConsolidateWorking, in)
 	if err == nil {

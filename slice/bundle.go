@@ -10,15 +10,15 @@ import (
 	"github.com/graphkernel/graphkernel/policy"
 )
 
-// A Seal is what a signer adds to a slice.
+// A Seal contains the members that a signer adds to a slice.
 type Seal struct {
 	Tenant dag.Tenant
 	KeyID  string
 	Token  string // 32 lowercase hex digits
 }
 
-// A Bundle is a slice with its text, as it is on the wire. It is evidence
-// that somebody claims; only package token says whether it is admissible.
+// A Bundle is a slice with its texts, as on the wire. It is an unverified claim; only package token decides whether it
+// is admissible.
 type Bundle struct {
 	Anchor     dag.TurnID
 	AsOf       dag.Seq
@@ -37,15 +37,13 @@ type BundleTurn struct {
 	Admission Admission
 }
 
-// EncodedTurn is the canonical JSON of a turn as bundles show it, without its
-// admission and the outer braces. It does not depend on the slice, so it can be
-// made once and used in every bundle.
+// EncodedTurn is the canonical JSON of a turn in bundles, without its admission and the outer braces. It does not
+// depend on the slice, so it is made once and used in every bundle.
 type EncodedTurn []byte
 
-// EncodeTurn encodes a turn for bundles. body is the canonical form that
-// AppendBody gives, or nil if the turn is redacted. What is in body is
-// copied, neither decoded nor looked at: anyone who has a body from elsewhere checks
-// its digest first.
+// EncodeTurn encodes a turn for bundles. body is the canonical form from AppendBody, or nil if the turn is redacted.
+// The members of body are copied without being decoded or checked, so the caller must first check the digest of a body
+// that it received.
 func EncodeTurn(t *dag.Turn, body []byte, salt dag.Salt) (EncodedTurn, error) {
 	w := canon.NewWriter(make([]byte, 0, len(body)+384))
 	w.BeginObject()
@@ -66,10 +64,10 @@ func EncodeTurn(t *dag.Turn, body []byte, salt dag.Salt) (EncodedTurn, error) {
 	return EncodedTurn(w.Bytes[1:]), nil
 }
 
-// bodyMembers are the members of a body's canonical form.
+// bodyMembers lists the members of a body's canonical form.
 var bodyMembers = []string{"attrs", "author", "content"}
 
-// appendTurn encodes a turn whose body is decoded, after an opening brace.
+// appendTurn encodes a turn with a decoded body, after an opening brace.
 func appendTurn(dst []byte, t *dag.Turn, body *dag.Body) []byte {
 	w := canon.NewWriter(dst)
 	w.BeginObject()
@@ -77,7 +75,7 @@ func appendTurn(dst []byte, t *dag.Turn, body *dag.Body) []byte {
 	return w.Bytes
 }
 
-// bodyOf writes a decoded body to w; nil, a redacted turn's, has no writer.
+// bodyOf returns a bodyWriter that writes a decoded body to w, or nil for nil, the body of a redacted turn.
 func bodyOf(w *canon.Writer, b *dag.Body) *bodyWriter {
 	if b == nil {
 		return nil
@@ -90,14 +88,13 @@ func bodyOf(w *canon.Writer, b *dag.Body) *bodyWriter {
 	}
 }
 
-// A bodyWriter writes the values of a body, wherever they come from.
+// A bodyWriter writes the values of a body, whatever their source.
 type bodyWriter struct {
 	attrs, author, content func()
 	salt                   dag.Salt
 }
 
-// writeTurn writes the members of a turn but its admission. Without a body it is
-// redacted.
+// writeTurn writes the members of a turn except its admission. Without a body, the turn is redacted.
 func writeTurn(w *canon.Writer, t *dag.Turn, body *bodyWriter) {
 	if body != nil {
 		w.Key("attrs")
@@ -134,19 +131,18 @@ func writeTurn(w *canon.Writer, t *dag.Turn, body *bodyWriter) {
 	}
 }
 
-// WriteTurn writes a turn with its text as bundles of other kinds have it: without an admission. Without a body it is
-// redacted.
+// WriteTurn writes a turn with its text in the form of bundles of other kinds: without an admission. Without a body,
+// the turn is redacted.
 func WriteTurn(w *canon.Writer, t *dag.Turn, body *dag.Body) {
 	w.BeginObject()
 	writeTurn(w, t, bodyOf(w, body))
 	w.EndObject()
 }
 
-// ReadTurn reads what WriteTurn writes. Anyone who calls it closes the object.
+// ReadTurn reads the output of WriteTurn. The caller must close the object.
 func ReadTurn(c *canon.Cursor) (dag.Turn, *dag.Body) { return readTurn(c) }
 
-// AppendBundle appends the bundle of a slice: its canonical bytes. encoded gives
-// the turns' text by the index into s.Turns.
+// AppendBundle appends the bundle of a slice: its canonical bytes. encoded returns the turn at an index of s.Turns.
 func AppendBundle(dst []byte, s *Slice, seal Seal, encoded func(i int) EncodedTurn) []byte {
 	w := s.wire()
 	w.asOf, w.seal = s.AsOf, seal
@@ -154,9 +150,9 @@ func AppendBundle(dst []byte, s *Slice, seal Seal, encoded func(i int) EncodedTu
 	return appendWire(dst, w)
 }
 
-// wire returns what follows from the cut alone.
+// wire returns the parts of a bundle that depend on the cut alone.
 func (s *Slice) wire() *wire {
-	params, _ := s.Policy.Slice() // Cut takes no other
+	params, _ := s.Policy.Slice() // Cut accepts no other policy
 	order := Order(s.Turns, s.Edges)
 	return &wire{
 		anchor:     s.Provenance.Anchor,
@@ -169,8 +165,8 @@ func (s *Slice) wire() *wire {
 	}
 }
 
-// Reading returns copies of the turns in reading order. A bundle that was not verified may
-// name turns in its order that it does not hold; they are left out.
+// Reading returns copies of the turns in reading order. The order of an unverified bundle may name turns that the
+// bundle does not contain; they are left out.
 func (b *Bundle) Reading() []BundleTurn {
 	byID := make(map[dag.TurnID]*BundleTurn, len(b.Turns))
 	for i := range b.Turns {
@@ -193,8 +189,7 @@ func (b *Bundle) Reading() []BundleTurn {
 	return turns
 }
 
-// Append appends the bundle's canonical bytes. For a bundle that ParseBundle
-// read, they are the bytes it was read from.
+// Append appends the bundle's canonical bytes. For a parsed bundle, they are the parsed bytes.
 func (b *Bundle) Append(dst []byte) []byte {
 	var buf []byte
 	return appendWire(dst, &wire{
@@ -214,7 +209,7 @@ func (b *Bundle) Append(dst []byte) []byte {
 	})
 }
 
-// A wire is what is in a bundle, wherever it comes from.
+// A wire contains the parts of a bundle, whatever their source.
 type wire struct {
 	anchor     dag.TurnID
 	asOf       dag.Seq
@@ -226,7 +221,7 @@ type wire struct {
 	turn       func(i int) (*Admission, EncodedTurn)
 	order      int
 	ordered    func(i int) dag.TurnID
-	gap        func(at int) // if not nil, is told where the number, the seal and the text belong, which are left out
+	gap        func(at int) // if not nil, it is called at the places of the number, the seal and the texts, which are left out
 }
 
 func appendWire(dst []byte, b *wire) []byte {
@@ -295,7 +290,7 @@ func appendWire(dst []byte, b *wire) []byte {
 	return w.Bytes
 }
 
-// AppendWire writes the object under "provenance" of a bundle.
+// AppendWire writes the object under "provenance" in a bundle.
 func (p *Provenance) AppendWire(w *canon.Writer) {
 	w.BeginObject()
 	w.Key("anchor_turn_id")
@@ -323,15 +318,14 @@ func (a *Admission) appendWire(w *canon.Writer) {
 	w.EndObject()
 }
 
-// ParseBundle reads a bundle's canonical bytes and nothing else: another
-// spelling of the same values is ErrMalformed. It checks the form of every
-// field, and nothing that needs computing; that is Bundle.Check.
+// ParseBundle reads a bundle's canonical bytes. The error for another spelling of the same values is ErrMalformed. It
+// checks the form of every field, but computes no hashes; Bundle.Check does.
 func ParseBundle(data []byte) (*Bundle, error) {
 	return ReadStrict("bundle", data, BytesOfValue, bundleVersions, readBundle, nil)
 }
 
-// OpenBundle is ParseBundle and then Bundle.Check. It waits for less, since much of the
-// one does not need the other, and there are several processors.
+// OpenBundle is ParseBundle followed by Bundle.Check. It is faster, because it checks the bundle while its bytes are
+// still being compared, on another processor.
 func OpenBundle(data []byte) (*Bundle, []Check, error) {
 	var checks []Check
 	b, err := ReadStrict("bundle", data, BytesOfValue, bundleVersions, readBundle, func(b *Bundle) { checks = b.Check() })
@@ -346,7 +340,7 @@ func bundleVersions(doc *canon.Value) []KnownVersion {
 	return []KnownVersion{{"provenance", "schema_version", s.Version}, {"policy", "type", s.Policy.Type}}
 }
 
-// schemaAt returns the schema that a bundle says it is of; the first if it says no known one.
+// schemaAt returns the schema that a bundle states, or the first schema if it states no known one.
 func schemaAt(doc *canon.Value) Schema {
 	if p := doc.Get("provenance"); p != nil {
 		if v := p.Get("schema_version"); v != nil && v.Kind == canon.String && v.Text == SchemaVersionV2 {
@@ -386,7 +380,7 @@ func readBundle(c *canon.Cursor) *Bundle {
 	return b
 }
 
-// ReadSeal reads the three members of a seal, which are among others.
+// ReadSeal reads the three members of a seal from an object that has other members too.
 func ReadSeal(c *canon.Cursor) Seal {
 	return Seal{
 		Tenant: canon.Parsed(c.Field("tenant"), dag.ParseTenant),
@@ -407,7 +401,8 @@ func parseToken(s string) (string, error) {
 	return s, dag.ParseHex(b[:], s)
 }
 
-// versionForm is the form of a schema version. Which versions there are is for package slice/kinds to say: this package knows its own alone.
+// versionForm is the form of a schema version. Package slice/kinds decides which versions exist; this package knows
+// only its own.
 var versionForm = regexp.MustCompile(`^gk[a-z]/[1-9][0-9]{0,3}$`)
 
 func parseVersion(s string) (string, error) {
@@ -417,7 +412,7 @@ func parseVersion(s string) (string, error) {
 	return s, nil
 }
 
-// ReadProvenance reads what AppendWire writes.
+// ReadProvenance reads the output of AppendWire.
 func ReadProvenance(c *canon.Cursor) Provenance {
 	p := Provenance{
 		SliceID:           canon.Parsed(c.Field("slice_id"), ParseSliceID),
@@ -431,8 +426,7 @@ func ReadProvenance(c *canon.Cursor) Provenance {
 	return p
 }
 
-// readTurn reads what writeTurn writes. Anyone who calls it reads the members that
-// are beside, and closes the object.
+// readTurn reads the output of writeTurn. The caller must read the other members and close the object.
 func readTurn(c *canon.Cursor) (dag.Turn, *dag.Body) {
 	t := dag.Turn{
 		ID:           canon.Parsed(c.Field("id"), dag.ParseTurnID),

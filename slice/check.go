@@ -12,45 +12,43 @@ import (
 // A CheckID names one check of a verification. The names are stable.
 type CheckID string
 
-// The checks, in the order in which they are made. CheckToken is made by
-// package token; the others need nothing but the bundle.
+// The checks, in the order in which they are made. Package token makes CheckToken; the others need only the bundle.
 const (
 	CheckForm           CheckID = "form"            // the bytes are canonical and every field has its form
-	CheckVersion        CheckID = "version"         // the schema is one that this program knows
+	CheckVersion        CheckID = "version"         // this program knows the schema
 	CheckBodies         CheckID = "bodies"          // every body shown matches its digest
-	CheckCanonicalOrder CheckID = "canonical_order" // turns and edges ascend, each once
+	CheckCanonicalOrder CheckID = "canonical_order" // turns and edges ascend, without repetitions
 	CheckEdges          CheckID = "edges"           // both ends of every edge are among the turns
 	CheckAdmissions     CheckID = "admissions"      // every score follows from the policy, every reason from the edges
-	CheckOrder          CheckID = "order"           // the reading order is the one that follows from turns and edges
-	CheckPolicyHash     CheckID = "policy_hash"     // policy_params_hash is that of the policy shown
-	CheckSnapshot       CheckID = "snapshot"        // graph_snapshot_hash is that of the turns, edges and reasons shown
+	CheckOrder          CheckID = "order"           // the reading order follows from turns and edges
+	CheckPolicyHash     CheckID = "policy_hash"     // policy_params_hash is the hash of the policy in the bundle
+	CheckSnapshot       CheckID = "snapshot"        // graph_snapshot_hash is the hash of the turns, edges and reasons in the bundle
 	CheckInclusion      CheckID = "inclusion"       // of a disclosure, in place of snapshot: every path leads to graph_snapshot_hash
-	CheckSliceID        CheckID = "slice_id"        // slice_id is that of the turns, edges and policy shown
+	CheckSliceID        CheckID = "slice_id"        // slice_id is the id of the turns, edges and policy in the bundle
 	CheckToken          CheckID = "token"           // a live key signed the six provenance fields
 )
 
 // A Status is the outcome of one check.
 type Status string
 
-// The outcomes. A check that was not made is never silent.
+// The outcomes. A check that was not made is reported as skipped.
 const (
 	StatusOK      Status = "ok"
 	StatusFail    Status = "fail"
 	StatusSkipped Status = "skipped"
 )
 
-// A Check is the verdict of one check.
+// A Check is the result of one check.
 type Check struct {
 	ID       CheckID `json:"id"`
 	Status   Status  `json:"status" is:"ok|fail|skipped"`
-	Detail   string  `json:"detail"`             // what was looked at, or what is wrong and where
-	Expected string  `json:"expected,omitempty"` // with StatusFail, where two values were compared
+	Detail   string  `json:"detail"`             // what was checked, or what is wrong and where
+	Expected string  `json:"expected,omitempty"` // with StatusFail, if two values were compared
 	Found    string  `json:"found,omitempty"`
 }
 
-// Check recomputes from the bundle's body everything that its header claims and
-// gives one verdict per check, from CheckBodies to CheckSliceID, whatever
-// fails. It does not look at the token. It costs about as much as hashing the
+// Check recomputes from the bundle's body everything that its header claims, and returns one result per check, from
+// CheckBodies to CheckSliceID, even if some fail. It does not check the token. It costs about as much as hashing the
 // bundle's bytes three times, on two processors if they are free.
 func (b *Bundle) Check() []Check {
 	var beside sync.WaitGroup
@@ -59,7 +57,7 @@ func (b *Bundle) Check() []Check {
 	turns := b.selected()
 	want := b.fingerprint(turns)
 	checks := []Check{
-		{}, // the bodies
+		{}, // the check of bodies, set below
 		b.checkCanonicalOrder(),
 		b.checkEdges(),
 		b.checkAdmissions(),
@@ -73,7 +71,7 @@ func (b *Bundle) Check() []Check {
 	return checks
 }
 
-// Redacted lists the turns whose body is withheld or erased, by ascending id.
+// Redacted returns the turns whose body is withheld or erased, by ascending id.
 func (b *Bundle) Redacted() []dag.TurnID {
 	var ids []dag.TurnID
 	for i := range b.Turns {
@@ -84,17 +82,17 @@ func (b *Bundle) Redacted() []dag.TurnID {
 	return ids
 }
 
-// Passed is the verdict of a check that found nothing wrong.
+// Passed returns the result of a check that found nothing wrong.
 func Passed(id CheckID, format string, args ...any) Check {
 	return Check{ID: id, Status: StatusOK, Detail: fmt.Sprintf(format, args...)}
 }
 
-// Skipped is the verdict of a check that was not made.
+// Skipped returns the result of a check that was not made.
 func Skipped(id CheckID, reason string) Check {
 	return Check{ID: id, Status: StatusSkipped, Detail: reason}
 }
 
-// Failed is the verdict of a check that found something wrong; expected and found may be "".
+// Failed returns the result of a check that found something wrong; expected and found may be "".
 func Failed(id CheckID, expected, found, format string, args ...any) Check {
 	return Check{ID: id, Status: StatusFail, Detail: fmt.Sprintf(format, args...), Expected: expected, Found: found}
 }
@@ -138,7 +136,7 @@ func (b *Bundle) checkCanonicalOrder() Check {
 	return Passed(CheckCanonicalOrder, "%d turns, %d edges", len(b.Turns), len(b.Edges))
 }
 
-// index returns the place of every turn.
+// index returns the index of every turn.
 func (b *Bundle) index() map[dag.TurnID]int {
 	index := make(map[dag.TurnID]int, len(b.Turns))
 	for i := range b.Turns {
@@ -159,7 +157,7 @@ func (b *Bundle) checkEdges() Check {
 	return Passed(CheckEdges, "%d", len(b.Edges))
 }
 
-// selected returns the turns as a cut knows them.
+// selected returns the turns in the form that a cut uses.
 func (b *Bundle) selected() []Selected {
 	turns := make([]Selected, len(b.Turns))
 	for i := range b.Turns {
@@ -184,7 +182,7 @@ func (b *Bundle) checkOrder(turns []Selected) Check {
 	return Passed(CheckOrder, "%d", len(order))
 }
 
-// Compared is the verdict of a check that computes a field of the header again.
+// Compared returns the result of a check that recomputes a field of the header.
 func Compared[T interface {
 	comparable
 	fmt.Stringer

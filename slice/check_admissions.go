@@ -9,26 +9,26 @@ import (
 	"github.com/graphkernel/graphkernel/policy"
 )
 
-// A reasoning is what the reasons of a bundle's turns are checked against.
+// A reasoning contains the data against which the reasons of a bundle's turns are checked.
 type reasoning struct {
 	*Bundle
 	walk    policy.SlicePolicyV2
-	marked  bool // of gkp/2
+	marked  bool // the bundle is of gkp/2
 	index   map[dag.TurnID]int
 	joined  map[[2]dag.TurnID]bool
-	said    []int                  // by turn: the newest ancestor in a person's voice that the bundle shows, or -1
+	said    []int                  // by turn: the index of the newest ancestor in a person's voice that the bundle shows, or -1
 	touched map[touching][]dag.Seq // the numbers of the turns of a conversation that touched a thing, ascending
 }
 
-// A touching names the turns of a conversation that touched a thing.
+// A touching identifies the turns of a conversation that touched a thing.
 type touching struct {
 	conversation dag.ConversationID
 	thing        dag.Thing
 }
 
-// checkAdmissions recomputes each score, and each reason as far as the bundle
-// shows what it rests on: the parent that siblings have in common need not be
-// selected. Under gkp/2 numbers, voices and things are the kernel's word, and what follows from them is recomputed.
+// checkAdmissions recomputes each score, and checks each reason as far as the bundle shows its basis: the common parent
+// of siblings need not be selected. Under gkp/2 numbers, voices and things are the kernel's word, and the values
+// derived from them are recomputed.
 func (b *Bundle) checkAdmissions() Check {
 	if b.Anchor != b.Provenance.Anchor {
 		return otherAnchor(b.Anchor, b.Provenance.Anchor)
@@ -106,8 +106,8 @@ func (r *reasoning) checkReason(t *BundleTurn) string {
 	return ""
 }
 
-// checkMarks checks what the marks of gkp/2 say of one another: numbers, which no turn has twice and which rise along
-// edges; costs, where the text is there to be counted, and their sum.
+// checkMarks checks the marks of gkp/2 for consistency: numbers, which must be unique and rise along edges; costs of
+// turns whose text is present; and the sum of the costs.
 func (r *reasoning) checkMarks() string {
 	if !r.marked {
 		return ""
@@ -139,13 +139,14 @@ func (r *reasoning) checkMarks() string {
 	return r.checkNumbers()
 }
 
-// checkNumbers checks that parents have smaller numbers than their children, and notes what prompts and touches are checked against.
+// checkNumbers checks that parents have smaller numbers than their children, and collects the data for isPrompt and
+// isTouch.
 func (r *reasoning) checkNumbers() string {
 	parents := make([][]int, len(r.Turns))
 	for _, e := range r.Edges {
 		p, hasParent := r.index[e.Parent]
 		c, hasChild := r.index[e.Child]
-		if !hasParent || !hasChild { // as the check of edges says
+		if !hasParent || !hasChild { // the check of edges reports it
 			continue
 		}
 		if r.Turns[p].Admission.Number >= r.Turns[c].Admission.Number {
@@ -179,7 +180,7 @@ func (r *reasoning) checkNumbers() string {
 	return ""
 }
 
-// isPrompt reports whether a turn may be the nearest that a person said before another: the bundle shows no
+// isPrompt reports whether a turn can be the nearest turn in a person's voice before another turn: the bundle shows no
 // nearer one. That none was left out is the kernel's word.
 func (r *reasoning) isPrompt(t *BundleTurn, from int) bool {
 	n := t.Admission.Number
@@ -188,7 +189,8 @@ func (r *reasoning) isPrompt(t *BundleTurn, from int) bool {
 		(known < 0 || r.Turns[known].Admission.Number <= n)
 }
 
-// isTouch reports whether a turn is among the newest that touched what a later one did, as far as the bundle shows them.
+// isTouch reports whether a turn is among the newest turns that touched the same thing as a later one, as far as the
+// bundle shows them.
 func (r *reasoning) isTouch(t, from *BundleTurn) bool {
 	a := &t.Admission
 	if t.Conversation != from.Conversation || a.Number >= from.Admission.Number || !slices.Contains(a.Things, a.Thing) || !slices.Contains(from.Admission.Things, a.Thing) {

@@ -15,43 +15,41 @@ import (
 	"github.com/graphkernel/graphkernel/policy"
 )
 
-// An Admission is the reason why a turn is in a slice. It is under the snapshot
-// hash.
+// An Admission is the reason why a turn is in a slice. The snapshot hash covers it.
 type Admission struct {
 	Score    policy.Score
 	Distance int
 	Via      Via
-	From     dag.TurnID // the turn it was reached from; zero for the anchor
-	Thing    dag.Thing  // what it touched as From did; zero unless via ViaTouch
+	From     dag.TurnID // the turn from which this turn was reached; zero for the anchor
+	Thing    dag.Thing  // the thing that both this turn and From touched; zero unless via ViaTouch
 
-	// Under gkp/2: what the reasons rest on beside the turn itself, as it was marked at admission. Number is
-	// 0 under gkp/1, and the others are then as absent.
+	// Set under gkp/2: the turn's sequence number and its marks from admission, on which the reasons rest. Under gkp/1
+	// Number is 0, and the other fields count as absent.
 	Number dag.Seq
 	Voice  dag.Voice
 	Cost   int
 	Things []dag.Thing // ascending
 }
 
-// A Selected turn, as far as a slice knows it without its text.
+// A Selected is a selected turn with the facts that a slice has about it, without its text.
 type Selected struct {
 	ID        dag.TurnID
 	CreatedAt dag.Time
 	Admission Admission
 }
 
-// A Slice is a finished cut: the turns that may influence the anchor, the
-// edges between them, the reasons and the fingerprints. It holds no text and
-// no part of the graph it was cut from.
+// A Slice is a finished cut: the turns that may influence the anchor, the edges between them, the reasons and the
+// fingerprints. It contains no text and no reference to the graph it was cut from.
 type Slice struct {
 	AsOf       dag.Seq
 	Policy     policy.Registered
 	Provenance Provenance
 	Turns      []Selected // by ascending id
 	Edges      []dag.Edge // by ascending (parent, child)
-	Picked     []int      // indexes into Turns, in the order of selection
+	Picked     []int      // indexes into Turns, in the order in which the turns were selected
 }
 
-// Cut selects around an anchor and fingerprints what was selected.
+// Cut selects turns around an anchor and computes the fingerprints of the selection.
 func Cut(v dag.View, anchor dag.TurnID, p policy.Registered) (*Slice, error) {
 	params, err := p.Slice()
 	if err != nil {
@@ -83,19 +81,19 @@ func Cut(v dag.View, anchor dag.TurnID, p policy.Registered) (*Slice, error) {
 	return s, nil
 }
 
-// A cut is the working memory of one Cut or Check, kept for the next. Turns go
-// by their index in ascending order of ids.
+// A cut is the working memory of one Cut or Check, which the next one reuses. A turn is identified by its index in
+// ascending order of ids.
 type cut struct {
 	order   []sortable
 	dealt   []sortable
-	rank    []int32 // by node: a selected turn's index + 1, else 0
+	rank    []int32 // by node: the selected turn's index + 1, or 0 if it is not selected
 	ranked  []dag.Node
 	pairs   []pair
 	sorted  []pair
-	begins  []int32            // where each parent's pairs begin
-	tree    tree               // over the leaves of the turns, then the edges, then the reasons
-	text    [][dag.IDText]byte // the turns' ids as text
-	reasons []int32            // by turn: the index of the turn it was reached from
+	begins  []int32            // the index at which each parent's pairs begin
+	tree    tree               // over the leaves of the turns, then of the edges, then of the reasons
+	text    [][dag.IDText]byte // the turns' ids as text, by turn
+	reasons []int32            // by turn: the index of the turn from which it was reached
 	json    canon.Writer
 }
 
@@ -104,14 +102,14 @@ type sortable struct {
 	pick      int
 }
 
-// A pair is an edge whose ends are given by their indexes.
+// A pair is an edge whose ends are indexes of turns.
 type pair struct {
 	parent, child int32
 	kind          dag.EdgeKind
 	leaf          *dag.Digest
 }
 
-// The names that a slice writes hundreds of times, as bytes.
+// The names of reasons and of kinds of edges as bytes, because a slice writes them hundreds of times.
 var (
 	viaTexts  = texts(func(n uint8) string { return Via(n).String() })
 	kindTexts = texts(func(n uint8) string { return dag.EdgeKind(n).String() })
@@ -124,7 +122,7 @@ func texts(name func(uint8) string) (t [256][]byte) {
 	return t
 }
 
-// nowhere stands for a turn that is not among the others.
+// nowhere is the index of a turn that is not in the slice.
 const nowhere = -1
 
 var cuts = sync.Pool{New: func() any { return &cut{} }}
@@ -133,14 +131,13 @@ func (c *cut) reset() {
 	for _, n := range c.ranked {
 		c.rank[n] = 0
 	}
-	clear(c.pairs) // they point into a graph
+	clear(c.pairs) // their leaves point into a graph
 	clear(c.sorted)
 	c.order, c.ranked, c.pairs, c.text, c.reasons = c.order[:0], c.ranked[:0], c.pairs[:0], c.text[:0], c.reasons[:0]
 	c.tree.reset()
 }
 
-// turns fills in the selected turns by ascending id, their leaves and the order
-// of selection.
+// turns fills in the selected turns by ascending id, their leaves and the order in which they were selected.
 func (c *cut) turns(s *Slice, v dag.View, picks []Pick, marked bool) {
 	for i, p := range picks {
 		id := v.ID(p.Node)
@@ -171,8 +168,8 @@ func (c *cut) turns(s *Slice, v dag.View, picks []Pick, marked bool) {
 	}
 }
 
-// sortOrder sorts by id. Ids are spread evenly, as a rule: dealing them out by
-// their first byte leaves next to nothing to compare.
+// sortOrder sorts the turns by id. Ids are usually spread evenly, so after distributing them by their first byte very
+// little is left to compare.
 func (c *cut) sortOrder() {
 	var begins [257]int32
 	for i := range c.order {
@@ -198,7 +195,7 @@ func (c *cut) sortOrder() {
 	c.order, c.dealt = c.dealt, c.order
 }
 
-// edges fills in every edge with both ends selected, and their leaves.
+// edges fills in every edge between two selected turns, and the leaves of the edges.
 func (c *cut) edges(s *Slice, v dag.View, picks []Pick) {
 	for child, o := range c.order {
 		n := picks[o.pick].Node
@@ -216,8 +213,8 @@ func (c *cut) edges(s *Slice, v dag.View, picks []Pick) {
 	}
 }
 
-// sortPairs orders the pairs by (parent, child). They are by child already, so
-// dealing them out to their parents in turn is enough.
+// sortPairs sorts the pairs by (parent, child). They are already in the order of the children, so it suffices to
+// distribute them by parent.
 func (c *cut) sortPairs(turns int) []pair {
 	c.begins = append(c.begins[:0], make([]int32, turns+1)...)
 	for _, p := range c.pairs {
@@ -234,10 +231,8 @@ func (c *cut) sortPairs(turns int) []pair {
 	return c.sorted
 }
 
-// fingerprint fills in the snapshot hash and the slice id of what was gathered.
-// (Hashing the tree's inner nodes, half of the work of a cut, on another
-// processor was tried: it saves a fifth of the time on an idle machine and
-// doubles it on a busy one.)
+// fingerprint fills in the snapshot hash and the slice id. (Hashing the tree's inner nodes, half of the work of a cut,
+// on another processor was tried: it saves a fifth of the time on an idle machine and doubles it on a busy one.)
 func (c *cut) fingerprint(p *Provenance, asOf dag.Seq, turns []Selected, edges []dag.Edge) {
 	c.json.Reset(append(c.json.Bytes[:0], 0)) // RFC 6962: a leaf is hashed after a zero byte
 	c.appendAdmissions(p.SchemaVersion, asOf, turns)
@@ -247,7 +242,7 @@ func (c *cut) fingerprint(p *Provenance, asOf dag.Seq, turns []Selected, edges [
 	p.SliceID = c.sliceID(p, edges)
 }
 
-// appendAdmissions writes the leaf of the reasons.
+// appendAdmissions writes the leaf with the reasons.
 func (c *cut) appendAdmissions(schema string, asOf dag.Seq, turns []Selected) {
 	marked := schema == SchemaVersionV2
 	w := &c.json
@@ -287,8 +282,8 @@ func (c *cut) appendAdmissions(schema string, asOf dag.Seq, turns []Selected) {
 	w.EndObject()
 }
 
-// AppendAdmissionsLeaf appends the leaf of the reasons of a slice whose turns
-// are by ascending id. Under gkp/2 it also says as of which number the slice was cut.
+// AppendAdmissionsLeaf appends the leaf with the reasons of a slice whose turns are by ascending id. Under gkp/2 the
+// leaf also contains asOf, the number at which the slice was cut.
 func AppendAdmissionsLeaf(dst []byte, schema string, asOf dag.Seq, turns []Selected) []byte {
 	c := &cut{}
 	c.read(turns, nil)
@@ -297,7 +292,7 @@ func AppendAdmissionsLeaf(dst []byte, schema string, asOf dag.Seq, turns []Selec
 	return c.json.Bytes
 }
 
-// read takes over turns and edges that are not from a graph.
+// read fills the cut with turns and edges that do not come from a graph.
 func (c *cut) read(turns []Selected, edges []dag.Edge) {
 	index := make(map[dag.TurnID]int32, len(turns))
 	for i := range turns {
@@ -318,7 +313,7 @@ func (c *cut) read(turns []Selected, edges []dag.Edge) {
 	}
 }
 
-// sliceID names the slice.
+// sliceID computes the id of the slice.
 func (c *cut) sliceID(p *Provenance, edges []dag.Edge) SliceID {
 	w := &c.json
 	w.Reset(w.Bytes[:0])
@@ -351,8 +346,7 @@ func (c *cut) sliceID(p *Provenance, edges []dag.Edge) SliceID {
 	return SliceID(fmt.Sprintf("%016x", xxhash.Sum64(w.Bytes)))
 }
 
-// writeEnd writes the id of an edge's end, which is formatted already if it is
-// among the turns.
+// writeEnd writes the id of an edge's end. If the end is among the turns, the formatted id is reused.
 func (c *cut) writeEnd(at int32, id dag.TurnID) {
 	if at == nowhere {
 		c.json.String(id.String())
@@ -370,8 +364,7 @@ func admissionOf(v dag.View, p Pick, marked bool) Admission {
 	return a
 }
 
-// fill fills in an admission in its place; copying one there costs a cut some
-// microseconds.
+// fill sets the fields of an admission in place; copying a whole admission would cost a cut some microseconds.
 func (a *Admission) fill(v dag.View, p *Pick) {
 	a.Score, a.Distance, a.Via = p.Score, p.Distance, p.Via
 	if p.Via != ViaAnchor {
@@ -382,10 +375,9 @@ func (a *Admission) fill(v dag.View, p *Pick) {
 	}
 }
 
-// Order returns the indexes of turns in the order for readers and prompts: a
-// topological order along edges; among the turns that are ready, the earliest
-// (CreatedAt, ID) comes first. Turns are by ascending id. Turns on a cycle, and after one, are left
-// out. An edge with an end that is not among the turns orders nothing.
+// Order returns the indexes of turns in the order for readers and prompts: a topological order along edges; among the
+// turns that are ready, the earliest (CreatedAt, ID) comes first. turns must be by ascending id. Turns on a cycle, and
+// turns reachable from one, are left out. An edge with an end that is not among the turns is ignored.
 func Order(turns []Selected, edges []dag.Edge) []int32 {
 	index := make(map[dag.TurnID]int32, len(turns))
 	for i := range turns {

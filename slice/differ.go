@@ -2,17 +2,16 @@ package slice
 
 import "github.com/graphkernel/graphkernel/internal/canon"
 
-// A Difference is the first place in which two bundles are not the same.
+// A Difference is the first place in which two bundles differ.
 type Difference struct {
 	Offset   int    // of the first byte that differs
-	Path     string // of the value it lies in, such as turns[3].content
-	Expected string // a few bytes from there on
+	Path     string // of the value that contains the byte, such as turns[3].content
+	Expected string // a few bytes from Offset on
 	Found    string
 }
 
-// Differ returns the first difference between the bytes that were expected and
-// those that were found, or nil. Both should be bundles; of other bytes the
-// path stays empty.
+// Differ returns the first difference between the expected and the found bytes, or nil. Both should be bundles; for
+// other bytes the path is empty.
 func Differ(expected, found []byte) *Difference {
 	at := firstDifference(expected, found)
 	if at < 0 {

@@ -11,87 +11,86 @@ import (
 	"github.com/graphkernel/graphkernel/policy"
 )
 
-// disclosureType tells a disclosure from the other documents that have a version.
+// disclosureType distinguishes a disclosure from other documents with a version.
 const disclosureType = "disclosure"
 
-// maxPath bounds the hashes of a path, as in a C2SP tlog-proof.
+// maxPath is the maximum number of hashes in a path, as in a C2SP tlog-proof.
 const maxPath = 63
 
-// A Disclosure is a part of a bundle, of whichever kind, that still leads to the bundle's
-// graph_snapshot_hash: some of the leaves of its tree, and of the others nothing but hashes
-// on the way to the root.
+// A Disclosure is a part of a bundle of any kind that still leads to the bundle's graph_snapshot_hash: some leaves of
+// its tree and, for the other leaves, only hashes on the way to the root.
 //
-// The paths bind what is shown. They do not bind how many leaves there are: where a path would be
-// the same in a tree of another size, or with one leaf more of one sort and one less of another,
-// Check cannot tell Counts and Index from others. AsOf, Bundle, the seal, and slice_id and
-// policy_id of the provenance are claims to it as well. The token binds the seal and the
-// provenance; an attestation binds all of these but the token, and with the counts every index.
+// The paths bind the shown leaves. They do not bind the number of leaves: if a path would be the same in a tree of
+// another size, or with one more leaf of one section and one fewer of another, Check cannot detect wrong values of
+// Counts and Index. AsOf, Bundle, the seal, and slice_id and policy_id of the provenance are also claims that Check
+// cannot verify. The token binds the seal and the provenance; an attestation binds all of these except the token and,
+// through the counts, every index.
 type Disclosure struct {
-	claims            // what the bundle says of itself
+	claims            // the bundle's claims about itself
 	Bundle dag.Digest // SHA-256 of the bundle's bytes as it was issued
-	Shown  []Shown    // by ascending index; at least one
+	Shown  []Shown    // by ascending index; not empty
 	form   *DisclosureForm
 }
 
-type claims = Head // embedded under a name that is not that of the method
+type claims = Head // embedded under another name because Head is a method
 
-// A Shown is a leaf that is shown.
+// A Shown is a leaf that a disclosure shows.
 type Shown struct {
 	Index int          // of the leaf in the tree
-	Path  []dag.Digest // from its leaf's sibling to the root's child
+	Path  []dag.Digest // from the leaf's sibling to the root's child
 	Leaf  Leaf
 }
 
-// A Leaf is what a leaf of a bundle's tree was made of.
+// A Leaf is the content of a leaf of a bundle's tree.
 type Leaf interface {
-	// Member is the name of the section that it is of.
+	// Member returns the name of the leaf's section.
 	Member() string
 
-	// ID names it. The leaves of a section ascend by it, each once. It is "" if the section is one leaf.
+	// ID returns an id by which the leaves of a section ascend, without repetitions. It is "" if the section is one leaf.
 	ID() string
 
-	// Hash is the leaf's hash (RFC 6962, section 2.1).
+	// Hash returns the leaf's hash (RFC 6962, section 2.1).
 	Hash() dag.Digest
 
-	// Write writes it as disclosures show it.
+	// Write writes the leaf in the form that disclosures show.
 	Write(*canon.Writer)
 }
 
-// A Section is a run of leaves of one sort in the tree of a bundle.
+// A Section is a range of leaves of one kind in the tree of a bundle.
 type Section struct {
-	Member string                   // under which one of its leaves is shown
-	Count  string                   // the name of the count that says how many it has; "": one
-	Read   func(*canon.Cursor) Leaf // reads what Leaf.Write writes, and closes it; nil: none of them is shown
+	Member string                   // the member under which a leaf of the section is shown
+	Count  string                   // the name of the count with the number of leaves; "": one leaf
+	Read   func(*canon.Cursor) Leaf // reads the output of Leaf.Write and closes it; nil: the leaves are never shown
 }
 
-// A CountForm is how a count is written in disclosures.
+// A CountForm describes how disclosures write a count.
 type CountForm struct {
 	Name string // as in Head.Counts
-	Key  string // of its member
+	Key  string // the key of its member
 	Most uint64
 }
 
-// A DisclosureForm is what disclosures of one kind of bundle have of their own.
+// A DisclosureForm contains the properties of disclosures of one version of a kind of bundle.
 type DisclosureForm struct {
 	Version  string                     // of the disclosures
 	Schema   string                     // the schema version of the bundles
 	Policy   policy.Form                // of their parameters
-	CountsIn string                     // the member that holds the counts; "": they are members of the disclosure
-	ShownIn  string                     // the member that holds what is shown
+	CountsIn string                     // the member that contains the counts; "": they are members of the disclosure
+	ShownIn  string                     // the member that contains the shown leaves
 	Counts   []CountForm                // by ascending name
-	Bound    func(counts []Count) error // further bounds of the counts; may be nil
+	Bound    func(counts []Count) error // checks further limits of the counts; may be nil
 	MaxIndex uint64
 	Sections []Section // in the order of the tree
 
-	// Check makes the checks of the kind, in the order in which those of a whole bundle are made,
-	// with those of Disclosure.Common among them.
+	// Check makes the checks of the kind, in the order of those of a whole bundle, including CheckOrder, CheckPolicy and
+	// CheckPaths.
 	Check func(*Disclosure) []Check
 
-	// Redacted is Disclosure.Redacted; nil: bundles of the kind hold no texts.
+	// Redacted implements Disclosure.Redacted; nil: bundles of the kind contain no texts.
 	Redacted func(*Disclosure) []dag.TurnID
 }
 
-// size is the number of leaves of a tree. The counts are bounded.
+// size returns the number of leaves of a tree. The counts must have been checked.
 func (f *DisclosureForm) size(h *Head) int {
 	n := 0
 	for _, s := range f.Sections {
@@ -104,10 +103,10 @@ func (s *Section) size(h *Head) int {
 	if s.Count == "" {
 		return 1
 	}
-	return int(min(h.Count(s.Count), 1<<30)) // made by hand, it may be any number
+	return int(min(h.Count(s.Count), 1<<30)) // in a Head made by hand it may be any number
 }
 
-// at returns the member of the section that an index is in, or "" for one outside the tree.
+// at returns the member of the section that contains an index, or "" for an index outside the tree.
 func (f *DisclosureForm) at(h *Head, index int) string {
 	for _, s := range f.Sections {
 		n := s.size(h)
@@ -119,7 +118,7 @@ func (f *DisclosureForm) at(h *Head, index int) string {
 	return ""
 }
 
-// checkCounts bounds the size of the tree, before anything is computed with it.
+// checkCounts returns an error if a count exceeds its limit, before the counts are used in a computation.
 func (f *DisclosureForm) checkCounts(h *Head) error {
 	for _, c := range f.Counts {
 		if n := h.Count(c.Name); n > c.Most {
@@ -132,12 +131,12 @@ func (f *DisclosureForm) checkCounts(h *Head) error {
 	return f.Bound(h.Counts)
 }
 
-// NewDisclosure shows the leaves of a bundle at some indexes, which ascend, each once. leaves
-// are the hashes of all leaves, and leaf returns what one of them was made of. issued is the
-// SHA-256 of the bundle's bytes as the kernel issued it.
+// NewDisclosure returns a disclosure of the leaves of a bundle at the indexes shown, which must ascend. leaves contains
+// the hashes of all leaves, and leaf returns the content of one of them. issued is the SHA-256 of the bundle's bytes as
+// the kernel issued it.
 //
-// It is an error to show nothing, and to take a part of a bundle that does not lead to its own
-// graph_snapshot_hash. Every node is hashed once, however much is shown.
+// It is an error to show no leaf, and to disclose a part of a bundle whose leaves do not lead to its own
+// graph_snapshot_hash. Every node is hashed once, however many leaves are shown.
 //
 // Source: RFC 6962, section 2.1.1; docs/evidence.md, section 7.
 func NewDisclosure(f *DisclosureForm, h Head, issued dag.Digest, leaves []dag.Digest, shown []int, leaf func(int) Leaf) (*Disclosure, error) {
@@ -162,10 +161,11 @@ func NewDisclosure(f *DisclosureForm, h Head, issued dag.Digest, leaves []dag.Di
 	return d, nil
 }
 
-// A Place names a leaf: by the member that it is shown under, and by its ID.
+// A Place identifies a leaf: by the member under which it is shown, and by its ID.
 type Place struct{ Member, ID string }
 
-// Disclose is NewDisclosure for a kind of bundle of which all leaves are at hand. It is an error to show one that there is not.
+// Disclose is NewDisclosure for a caller that has all leaves of the bundle. It is an error to show a leaf that does not
+// exist.
 func Disclose(f *DisclosureForm, h Head, issued dag.Digest, leaves []Leaf, show []Place) (*Disclosure, error) {
 	places := make(map[Place]int, len(leaves))
 	hashes := make([]dag.Digest, len(leaves))
@@ -184,11 +184,11 @@ func Disclose(f *DisclosureForm, h Head, issued dag.Digest, leaves []Leaf, show 
 	return NewDisclosure(f, h, issued, hashes, slices.Compact(shown), func(i int) Leaf { return leaves[i] })
 }
 
-// Head returns what the disclosure says of its bundle.
+// Head returns the disclosure's claims about its bundle.
 func (d *Disclosure) Head() Head { return d.claims }
 
-// Redacted lists the turns that are shown without their text, by ascending id. Of those
-// that are not shown nothing is known, this neither.
+// Redacted returns the turns that are shown without their text, by ascending id. Nothing is known about turns that are
+// not shown, including this.
 func (d *Disclosure) Redacted() []dag.TurnID {
 	if d.form.Redacted == nil {
 		return nil
@@ -199,8 +199,7 @@ func (d *Disclosure) Redacted() []dag.TurnID {
 // Size returns the number of leaves of the bundle's tree, by the disclosure's own counts.
 func (d *Disclosure) Size() int { return d.form.size(&d.claims) }
 
-// Append appends the disclosure's canonical bytes. For one that ParseDisclosure read,
-// they are the bytes it was read from.
+// Append appends the disclosure's canonical bytes. For a parsed disclosure, they are the parsed bytes.
 func (d *Disclosure) Append(dst []byte) []byte {
 	f := d.form
 	text := func(key, value string) canon.Field {
@@ -245,12 +244,12 @@ func (s *Shown) writePath(w *canon.Writer) {
 	w.EndArray()
 }
 
-// ParseDisclosure reads the canonical bytes of a disclosure of one of some forms and nothing else,
-// as ParseBundle does a bundle's: another spelling is ErrMalformed, another version of it, of its
-// schema or of its policy ErrVersion. At most MaxBundle bytes are read. It checks the form of
-// every field, and nothing that needs computing; that is Disclosure.Check.
+// ParseDisclosure reads the canonical bytes of a disclosure in one of some forms, like ParseBundle reads a bundle's.
+// The error is ErrMalformed for another spelling, and ErrVersion for an unknown version of the disclosure, its schema
+// or its policy. It reads at most MaxBundle bytes. It checks the form of every field, but computes no hashes;
+// Disclosure.Check does.
 func ParseDisclosure(data []byte, forms ...*DisclosureForm) (*Disclosure, error) {
-	f := forms[0] // also of one whose version is no string, which is malformed
+	f := forms[0] // also used if the version is unknown or not a string; the latter is malformed
 	versions := func(doc *canon.Value) []KnownVersion {
 		if v := doc.Get("version"); v != nil && v.Kind == canon.String {
 			for _, known := range forms {
@@ -268,7 +267,7 @@ func (f *DisclosureForm) read(c *canon.Cursor) *Disclosure {
 	if t := c.Field("type"); t.String() != disclosureType {
 		t.Failf("%.40q, want %q", t.String(), disclosureType)
 	}
-	_ = c.Field("version").String() // its value was looked at before
+	_ = c.Field("version").String() // its value was checked before
 	d := &Disclosure{form: f, Bundle: canon.Parsed(c.Field("bundle"), dag.ParseDigest), claims: Head{
 		Anchor:     canon.Parsed(c.Field("anchor"), dag.ParseTurnID),
 		AsOf:       dag.Seq(c.Field("as_of").Uint(uint64(dag.MaxSeq))),
@@ -325,13 +324,12 @@ func (f *DisclosureForm) readShown(c *canon.Cursor) Shown {
 	return s
 }
 
-// Check makes the checks that a part allows and returns one verdict for each, in the order
-// in which those of the bundle are made, with CheckInclusion in the place of CheckSnapshot. Those
-// that need the whole are skipped, with the reason. Neither the token nor Bundle is looked at. It costs
-// one hash for each hash of a path, and what the leaves that are shown cost.
+// Check makes the checks that a part allows and returns one result for each, in the order of the bundle's checks, with
+// CheckInclusion in place of CheckSnapshot. Checks that need the whole bundle are skipped, with the reason. Check does
+// not look at the token or Bundle. It costs one hash for each hash of a path, plus the cost of the shown leaves.
 func (d *Disclosure) Check() []Check { return d.form.Check(d) }
 
-// CheckOrder reports whether indexes and ids ascend, and each leaf is of the section that its index is in.
+// CheckOrder checks that indexes and ids ascend, and that each leaf belongs to the section at its index.
 func (d *Disclosure) CheckOrder() Check {
 	var id, before string
 	for i := range d.Shown {
@@ -354,13 +352,13 @@ func (d *Disclosure) CheckOrder() Check {
 	return Passed(CheckCanonicalOrder, "%d of %d leaves", len(d.Shown), d.Size())
 }
 
-// CheckPolicy reports whether policy_params_hash is that of the policy shown.
+// CheckPolicy checks that policy_params_hash is the hash of the policy in the disclosure.
 func (d *Disclosure) CheckPolicy() Check {
 	want, got := d.Policy.Hash(), d.Provenance.PolicyParamsHash
 	return Compared(CheckPolicyHash, want, got)
 }
 
-// CheckPaths reports whether every path leads to graph_snapshot_hash.
+// CheckPaths checks that every path leads to graph_snapshot_hash.
 func (d *Disclosure) CheckPaths() Check {
 	if err := d.form.checkCounts(&d.claims); err != nil {
 		return Failed(CheckInclusion, "", "", "%v", err)

@@ -2,6 +2,5 @@ package slice
 
 import "errors"
 
-// ErrVersion is wrapped when evidence says it is of a version that this package
-// does not know.
+// ErrVersion is wrapped when evidence states a version that this package does not know.
 var ErrVersion = errors.New("unknown version")

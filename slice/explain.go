@@ -8,40 +8,39 @@ import (
 	"github.com/graphkernel/graphkernel/policy"
 )
 
-// A Standing says where a turn is with regard to a slice.
+// A Standing is the position of a turn relative to a slice.
 type Standing string
 
 // The standings. Only a Chosen turn is in the slice.
 const (
 	Chosen    Standing = "selected"
-	Beaten    Standing = "beaten"      // it was a candidate when max_nodes was reached
-	TooCostly Standing = "too_costly"  // it was a candidate, and what it costs did not fit into max_cost any more
+	Beaten    Standing = "beaten"      // it was still a candidate when max_nodes was reached
+	TooCostly Standing = "too_costly"  // it was a candidate, but its cost did not fit into the rest of max_cost
 	TooFar    Standing = "too_far"     // it is connected, but further away than max_radius
-	Unreached Standing = "unreached"   // it is near enough, but the selected turns did not lead to it
-	Apart     Standing = "unconnected" // no way of at most 64 edges leads to it
-	Later     Standing = "later"       // it was admitted after the anchor, and the policy looks at the past
-	NotYet    Standing = "not_in_view" // the view does not show it: not admitted yet, or unknown
+	Unreached Standing = "unreached"   // it is near enough, but no selected turn led to it
+	Apart     Standing = "unconnected" // no path of at most 64 edges leads to it
+	Later     Standing = "later"       // it was admitted after the anchor, and the policy selects only past turns
+	NotYet    Standing = "not_in_view" // the view does not show it: it is not admitted yet, or unknown
 )
 
-// An Explanation says why a turn is in a slice, or why it is not.
+// An Explanation is the reason why a turn is in a slice or not.
 type Explanation struct {
 	Standing  Standing
-	Rank      int       // of a Chosen turn: its place in the order of selection, from 1
+	Rank      int       // of a Chosen turn: its rank in the order of selection, from 1
 	Admission Admission // of a Chosen, Beaten or TooCostly turn
-	Edges     int       // the fewest edges between it and the anchor, either way; -1 if none or over 64
-	BeatenBy  *Rival    // of a Beaten turn: the one selected last, which may be the very one it was reached from
-	Selected  int       // turns in the slice
+	Edges     int       // the fewest edges between it and the anchor, in either direction; -1 if none or over 64
+	BeatenBy  *Rival    // of a Beaten turn: the turn selected last, which may be the turn from which it was reached
+	Selected  int       // the number of turns in the slice
 }
 
-// A Rival is a turn that took the place of another.
+// A Rival is a turn that was selected in preference to another.
 type Rival struct {
 	ID        dag.TurnID
 	Admission Admission
 }
 
-// Explain cuts again and says what became of one turn. It costs a selection,
-// and for a turn that never was a candidate a walk over the turns around the
-// anchor.
+// Explain repeats the selection and returns the standing of one turn. It costs a selection and, unless the turn is
+// NotYet or Later, a walk over the turns around the anchor.
 func Explain(v dag.View, anchor dag.TurnID, params policy.SlicePolicy, turn dag.TurnID) (Explanation, error) {
 	if err := params.Check(); err != nil {
 		return Explanation{}, err
@@ -70,7 +69,7 @@ func Explain(v dag.View, anchor dag.TurnID, params policy.SlicePolicy, turn dag.
 		e.Standing = Later
 		return e, nil
 	}
-	v = s.view // which does not show what came later
+	v = s.view // this view does not show later turns
 	if e.Edges, err = edgesBetween(v, start, n); err != nil {
 		return Explanation{}, err
 	}
@@ -102,19 +101,19 @@ func Explain(v dag.View, anchor dag.TurnID, params policy.SlicePolicy, turn dag.
 	return e, nil
 }
 
-// edgesBetween counts the fewest edges between two turns, whatever their
-// direction, or gives -1 if it takes more than any radius allows. It is a breadth-first walk. A way through a conversation
-// that is not loaded is no error here unless nothing else leads to the target.
+// edgesBetween returns the fewest edges between two turns, in any direction, or -1 if they are more than any radius
+// allows. It is a breadth-first walk. The error is a *MissingError if a path through a conversation that is not loaded
+// may be shorter than all others or the only one.
 func edgesBetween(v dag.View, from, to dag.Node) (int, error) {
 	distance := map[dag.Node]int{from: 0}
 	queue := []dag.Node{from}
 	missing := map[dag.ConversationID]struct{}{}
-	nearest := policy.LimitRadius + 1 // of the absent ones
+	nearest := policy.LimitRadius + 1 // the smallest distance of an absent turn
 	var near []dag.Node
 	for len(queue) > 0 {
 		n := queue[0]
 		queue = queue[1:]
-		if n == to && distance[n] <= nearest+1 { // else a shorter way may lead through what is absent
+		if n == to && distance[n] <= nearest+1 { // otherwise a path through an absent turn may be shorter
 			return distance[n], nil
 		}
 		if n == to {

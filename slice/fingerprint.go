@@ -13,12 +13,12 @@ import (
 	"github.com/graphkernel/graphkernel/policy"
 )
 
-// The schema versions. The type of its policy decides that of a bundle of turns. FactsVersion is that of
-// the bundles of package facts, ContextVersion that of package contexts, and BeliefVersion that of package beliefs; their
-// provenance has the same six fields.
+// The schema versions. The type of its policy decides the version of a bundle of turns. FactsVersion, ContextVersion
+// and BeliefVersion are the versions of the bundles of packages facts, contexts and beliefs; their provenance has the
+// same six fields.
 const (
 	SchemaVersion   = "gkp/1" // under slice_policy_v1
-	SchemaVersionV2 = "gkp/2" // under slice_policy_v2: the reasons hold the turns' marks, too
+	SchemaVersionV2 = "gkp/2" // under slice_policy_v2: the reasons include the turns' marks
 	FactsVersion    = "gkf/2"
 	ContextVersion  = "gkc/1"
 	BeliefVersion   = "gkb/1"
@@ -30,10 +30,10 @@ type Schema struct {
 	Policy  policy.Form
 }
 
-// Schemas are all of them.
+// Schemas lists the versions of bundles of turns.
 var Schemas = [...]Schema{{SchemaVersion, policy.SliceForm}, {SchemaVersionV2, policy.SliceFormV2}}
 
-// IsSchema reports whether a version is one of bundles of turns.
+// IsSchema reports whether a version is a version of bundles of turns.
 func IsSchema(version string) bool {
 	for _, s := range Schemas {
 		if s.Version == version {
@@ -43,7 +43,7 @@ func IsSchema(version string) bool {
 	return false
 }
 
-// schemaOf returns the schema version of the slices that are cut under a policy.
+// schemaOf returns the schema version of slices under a policy.
 func schemaOf(p policy.SlicePolicy) string {
 	for _, s := range Schemas {
 		if s.Policy.Type == p.Type() {
@@ -53,11 +53,11 @@ func schemaOf(p policy.SlicePolicy) string {
 	panic("slice: a policy of type " + p.Type() + " has no schema")
 }
 
-// A SliceID names a slice: xxHash64 of its anchor, turns, edges and policy, as
-// 16 hex digits. It names and indexes; it binds nothing.
+// A SliceID names a slice: xxHash64 of its anchor, turns, edges and policy, as 16 hex digits. It is a name and an index
+// key, but not a cryptographic commitment.
 type SliceID string
 
-// String returns the id as it is.
+// String returns the id unchanged.
 func (id SliceID) String() string { return string(id) }
 
 // ParseSliceID checks the form of a slice's id.
@@ -69,7 +69,7 @@ func ParseSliceID(s string) (SliceID, error) {
 	return SliceID(s), nil
 }
 
-// Provenance is the six fields that identify a slice and that its token covers.
+// A Provenance has the six fields that identify a slice and that its token covers.
 type Provenance struct {
 	SliceID           SliceID
 	Anchor            dag.TurnID
@@ -79,12 +79,11 @@ type Provenance struct {
 	SchemaVersion     string
 }
 
-// TokenType is the last field of the text that a token is taken of.
+// TokenType is the last field of the text over which a token is computed.
 const TokenType = "admissibility_token_v2_hmac"
 
-// Canonical returns the text that a token is taken of: the six fields and the
-// token's type, joined by "|". No field can contain that character, which
-// Check makes sure of.
+// Canonical returns the text over which a token is computed: the six fields and the token's type, joined by "|". No
+// field can contain that character; Check guarantees it.
 func (p *Provenance) Canonical() (string, error) {
 	if err := p.Check(); err != nil {
 		return "", err
@@ -95,8 +94,8 @@ func (p *Provenance) Canonical() (string, error) {
 	}, "|"), nil
 }
 
-// Check reports the first of the six fields that is absent or does not have its
-// form. A schema version that nobody knows has the form of one, too: see kinds.Known.
+// Check returns an error for the first of the six fields that is absent or malformed. It accepts an unknown schema
+// version if its form is right: see kinds.Known.
 func (p *Provenance) Check() error {
 	if _, err := ParseSliceID(string(p.SliceID)); err != nil {
 		return err
@@ -114,8 +113,8 @@ func (p *Provenance) Check() error {
 	return err
 }
 
-// NameOf returns the id of a bundle that answers a question: xxHash64 of the object that has the anchor, the
-// policy, the schema version and the ids of what the bundle holds, each sort under a key of its own.
+// NameOf returns the id of a bundle that answers a question: xxHash64 of an object with the anchor, the policy, the
+// schema version and the ids of the bundle's contents, each kind of content under its own key.
 func NameOf(p *Provenance, holds map[string][]string) SliceID {
 	texts := map[string]string{
 		"anchor": p.Anchor.String(), "policy_id": string(p.PolicyID), "policy_params_hash": p.PolicyParamsHash.String(), "schema_version": p.SchemaVersion,

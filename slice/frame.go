@@ -5,19 +5,18 @@ import (
 	"github.com/graphkernel/graphkernel/internal/canon"
 )
 
-// A Frame is the part of a bundle that follows from the cut alone: all but the number of
-// the view, the seal and the text. With it, the bundles of one cut are made by copying. Nobody
-// changes it, so it may be shared.
+// A Frame is the part of a bundle that depends on the cut alone: everything except the number of the view, the seal and
+// the texts. The bundles of one cut are made by copying it. A Frame never changes, so it may be shared.
 type Frame struct {
-	bytes []byte // what is in every bundle, one piece after the other
+	bytes []byte // the bytes that every bundle contains, one piece after the other
 	gaps  []int  // where each piece ends: before as_of, key_id, tenant, token, and each turn's text
 	turns int
 }
 
-// sealed is the number of gaps before those of the text.
+// sealed is the number of gaps before the gaps of the texts.
 const sealed = 4
 
-// NewFrame makes the frame of a slice.
+// NewFrame returns the frame of a slice.
 func NewFrame(s *Slice) *Frame {
 	f := &Frame{turns: len(s.Turns), gaps: make([]int, 0, sealed+len(s.Turns))}
 	w := s.wire()
@@ -27,7 +26,7 @@ func NewFrame(s *Slice) *Frame {
 	return f
 }
 
-// FrameSize estimates the bytes of the frame of a slice.
+// FrameSize estimates the size of a slice's frame, in bytes.
 func (s *Slice) FrameSize() int {
 	size := 1024 + len(s.Turns)*(160+39+8) + len(s.Edges)*120
 	if s.Provenance.SchemaVersion == SchemaVersionV2 {
@@ -39,7 +38,7 @@ func (s *Slice) FrameSize() int {
 	return size
 }
 
-// AppendBundle appends what the function of that name does for the slice, cut at asOf.
+// AppendBundle appends the same bytes as the function AppendBundle for the slice, cut at asOf.
 func (f *Frame) AppendBundle(dst []byte, asOf dag.Seq, seal Seal, encoded func(i int) EncodedTurn) []byte {
 	from := 0
 	piece := func(gap int) {
@@ -64,6 +63,5 @@ func (f *Frame) AppendBundle(dst []byte, asOf dag.Seq, seal Seal, encoded func(i
 	return append(dst, f.bytes[from:]...)
 }
 
-// Size is the number of bytes that a bundle has beside its text, and at most some
-// hundred less.
+// Size returns the size of a bundle without its texts, in bytes; it may be some hundred bytes too low.
 func (f *Frame) Size() int { return len(f.bytes) }

@@ -8,9 +8,9 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// auditPaths returns the root of the tree over some leaf hashes, and for each of the
-// indexes, which ascend, the audit path of that leaf (RFC 6962, section 2.1.1): from its
-// sibling up to the root's child. Every node is hashed once, however many paths there are.
+// auditPaths returns the root of the tree over some leaf hashes and, for each of the ascending indexes, the audit path
+// of that leaf (RFC 6962, section 2.1.1): from the leaf's sibling up to the root's child. Every node is hashed once,
+// however many paths there are.
 func auditPaths(leaves []tlog.Hash, indexes []int) (root tlog.Hash, paths [][]dag.Digest) {
 	if len(leaves) == 0 {
 		return tlog.Hash(sha256.Sum256(nil)), nil
@@ -22,17 +22,17 @@ func auditPaths(leaves []tlog.Hash, indexes []int) (root tlog.Hash, paths [][]da
 type prover struct {
 	leaves  []tlog.Hash
 	indexes []int
-	paths   [][]dag.Digest // by the place in indexes
+	paths   [][]dag.Digest // in the order of indexes
 }
 
-// climb returns the root over leaves[lo:hi], and has the paths of indexes[from:to], which
-// lie within, lead there.
+// climb returns the root over leaves[lo:hi], and extends the paths of indexes[from:to], which lie in that range, up to
+// it.
 func (p *prover) climb(lo, hi, from, to int) tlog.Hash {
 	if hi-lo == 1 {
 		return p.leaves[lo]
 	}
 	split := lo + splitOf(hi-lo)
-	at := from // the first that is right of the split
+	at := from // the first index right of the split
 	for at < to && p.indexes[at] < split {
 		at++
 	}
@@ -46,7 +46,7 @@ func (p *prover) climb(lo, hi, from, to int) tlog.Hash {
 	return tlog.NodeHash(left, right)
 }
 
-// splitOf is the largest power of two below n, which must be above 1.
+// splitOf returns the largest power of two below n. n must be above 1.
 func splitOf(n int) int {
 	k := 1
 	for k < n-k {
@@ -55,8 +55,8 @@ func splitOf(n int) int {
 	return k
 }
 
-// leads reports whether a path leads from the leaf at an index to the root of a tree.
-// The sizes must be bounded before: the arithmetic of tlog does not end for huge ones.
+// leads reports whether a path leads from the leaf at an index to the root of a tree. The caller must limit the sizes
+// before: tlog does not terminate for huge ones.
 func leads(path []dag.Digest, size, index int, leaf, root dag.Digest) bool {
 	proof := make(tlog.RecordProof, len(path))
 	for i := range path {

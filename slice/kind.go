@@ -5,35 +5,36 @@ import (
 	"github.com/graphkernel/graphkernel/policy"
 )
 
-// A Kind is what one kind of evidence has of its own. Each is a value in the package of its bundles; package slice/kinds lists them, and the rest of the program asks
-// the list, so that another kind is a package and a line.
+// A Kind contains the properties of one kind of evidence. Each package of bundles has one as a value; package
+// slice/kinds lists them, and the rest of the program uses the list, so that another kind needs a package and one line.
 type Kind struct {
-	Name string // as ledgers and listings call it, such as facts
-	Noun string // as sentences do, such as a slice of facts
+	Name string // in ledgers and listings, such as facts
+	Noun string // in sentences, such as a slice of facts
 
 	Forms   []KindForm // its versions
-	Counts  []string   // the members of attestations that count what a bundle holds, by ascending name
-	Redacts bool       // bundles may lack texts: Redacted says which
+	Counts  []string   // the members of attestations that count the contents of a bundle, by ascending name
+	Redacts bool       // bundles may lack texts; Redacted lists the turns without text
 
-	// Is reports whether bytes are meant to be a bundle of the kind, whole or not. Bytes of no other kind are meant to be a slice of turns.
+	// Is reports whether bytes claim to be a bundle of the kind, even a damaged one. Bytes that no other kind claims count
+	// as a slice of turns.
 	Is func(data []byte) bool
-	// Parse reads a bundle. Checks are what its checks are called, in their order.
+	// Parse reads a bundle. Checks lists the ids of its checks, in their order.
 	Parse  func(data []byte) (Body, error)
 	Checks []CheckID
-	open   func(data []byte) (Body, []Check, error) // reads and checks at once; nil: one after the other
+	open   func(data []byte) (Body, []Check, error) // reads and checks in parallel; nil: first reads, then checks
 
-	// Parts are the forms of disclosures, by version; none: evidence of the kind cannot be divided.
+	// Parts lists the forms of disclosures, by version; none: evidence of the kind cannot be disclosed in part.
 	Parts []*DisclosureForm
 }
 
 // A KindForm is a version of a kind.
 type KindForm struct {
-	Schema    string      // of bundles
-	Predicate string      // the type of in-toto statements about them
-	Policy    policy.Form // of their parameters
+	Schema    string      // the schema version of bundles
+	Predicate string      // the type of in-toto statements about bundles
+	Policy    policy.Form // the form of their policies
 }
 
-// Has reports whether bundles of a schema version are of the kind.
+// Has reports whether the kind has a schema version.
 func (k *Kind) Has(schema string) bool {
 	for i := range k.Forms {
 		if k.Forms[i].Schema == schema {
@@ -55,7 +56,7 @@ func (k *Kind) Open(data []byte) (Body, []Check, error) {
 	return b, b.Check(), nil
 }
 
-// Parses is the Parse of a kind whose bundles have a type.
+// Parses returns the Parse of a kind from a function that returns the concrete type of bundle.
 func Parses[B Body](parse func([]byte) (B, error)) func([]byte) (Body, error) {
 	return func(data []byte) (Body, error) {
 		b, err := parse(data)
@@ -66,7 +67,7 @@ func Parses[B Body](parse func([]byte) (B, error)) func([]byte) (Body, error) {
 	}
 }
 
-// Bundles are slices of turns.
+// Bundles is the kind of slices of turns.
 var Bundles = &Kind{
 	Name: "slice", Noun: "a slice of turns",
 	Forms: []KindForm{

@@ -13,9 +13,8 @@ import (
 	"github.com/graphkernel/graphkernel/internal/canon"
 )
 
-// AppendBody appends a body's canonical form, {"attrs":…,"author":…,"content":…},
-// which its digest is taken of and which stores keep. The salt is not in it.
-// The body must have passed its Check.
+// AppendBody appends a body's canonical form, {"attrs":…,"author":…,"content":…}, over which its digest is computed and
+// which stores keep. It does not contain the salt. The body must have passed its Check.
 func AppendBody(dst []byte, b *dag.Body) []byte {
 	w := canon.NewWriter(dst)
 	w.BeginObject()
@@ -38,7 +37,7 @@ func writeAttrs(w *canon.Writer, attrs map[string]string) {
 	w.EndObject()
 }
 
-// ParseBody reads what AppendBody writes and nothing else. The salt is left zero.
+// ParseBody reads a body in the form of AppendBody; any other spelling is an error. The salt is left zero.
 func ParseBody(data []byte) (dag.Body, error) {
 	doc, err := canon.Parse(data)
 	if err != nil {
@@ -59,7 +58,7 @@ func ParseBody(data []byte) (dag.Body, error) {
 	return b, nil
 }
 
-// ReadAttrs reads an object of strings. Their form is for Body.Check to judge.
+// ReadAttrs reads an object of strings. Body.Check checks their form.
 func ReadAttrs(c *canon.Cursor) map[string]string {
 	members := c.Members()
 	attrs := make(map[string]string, len(members))
@@ -69,12 +68,10 @@ func ReadAttrs(c *canon.Cursor) map[string]string {
 	return attrs
 }
 
-// DigestBody is body_digest: HMAC-SHA256 over a body's canonical form, the salt
-// being the key.
+// DigestBody returns body_digest: HMAC-SHA256 over a body's canonical form, with the salt as the key.
 //
-// It is written out (RFC 2104, section 2). Each body has a key of its own, for which
-// crypto/hmac makes two hashes anew; that takes as long as hashing a body of average
-// length. A test compares the two.
+// HMAC is implemented here (RFC 2104, section 2) because each body has its own key, for which crypto/hmac sets up two
+// new hashes; that takes as long as hashing a body of average length. A test compares the two implementations.
 func DigestBody(canonical []byte, salt dag.Salt) dag.Digest {
 	buffer := digests.Get().(*[]byte)
 	defer digests.Put(buffer)
@@ -91,7 +88,7 @@ func DigestBody(canonical []byte, salt dag.Salt) dag.Digest {
 
 var digests = sync.Pool{New: func() any { return new([]byte) }}
 
-// padded appends a block of the key, each byte combined with pad.
+// padded appends the block of the key, each byte XORed with pad.
 func padded(dst []byte, salt dag.Salt, pad byte) []byte {
 	for _, k := range salt {
 		dst = append(dst, k^pad)
@@ -144,14 +141,14 @@ func AppendEdgeLeaf(dst []byte, e dag.Edge) []byte {
 	return w.Bytes
 }
 
-// TurnLeaf is the leaf hash of a turn (RFC 6962: SHA-256 of 0x00 and the leaf).
-// It depends on no slice, so it is computed once, at admission.
+// TurnLeaf returns the leaf hash of a turn (RFC 6962: SHA-256 of 0x00 and the leaf). It does not depend on any slice,
+// so it is computed once, at admission.
 func TurnLeaf(t *dag.Turn) dag.Digest {
 	var buf [512]byte
 	return dag.Digest(tlog.RecordHash(AppendTurnLeaf(buf[:0], t)))
 }
 
-// EdgeLeaf is the leaf hash of an edge, computed once like TurnLeaf.
+// EdgeLeaf returns the leaf hash of an edge, computed once like TurnLeaf.
 func EdgeLeaf(e dag.Edge) dag.Digest {
 	var buf [256]byte
 	return dag.Digest(tlog.RecordHash(AppendEdgeLeaf(buf[:0], e)))

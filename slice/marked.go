@@ -5,18 +5,18 @@ import (
 	"github.com/graphkernel/graphkernel/internal/canon"
 )
 
-// noNode is no turn.
+// noNode is the absence of a node.
 const noNode = ^dag.Node(0)
 
-// A spine knows which turn a person said last before others.
+// A spine caches the results of prompt.
 type spine struct {
-	known map[dag.Node]dag.Node // the nearest ancestor in a person's voice, or noNode
+	known map[dag.Node]dag.Node // by node: the nearest ancestor in a person's voice, or noNode
 	path  []dag.Node
 }
 
-// prompt returns the nearest of a turn's ancestors in a person's voice, or noNode: of all that parents
-// lead to, that with the greatest number. What is known of an ancestor is used again, so a selection looks
-// at each ancestor once, however many turns it selects.
+// prompt returns the nearest ancestor of a turn in a person's voice, or noNode: on each path of parents the first such
+// turn, and of these the one with the greatest number. The results for ancestors are reused, so a selection looks at
+// each ancestor once, however many turns it selects.
 func (s *selection) prompt(n dag.Node) dag.Node {
 	x := &s.spine
 	x.path = append(x.path[:0], n)
@@ -34,8 +34,8 @@ func (s *selection) prompt(n dag.Node) dag.Node {
 	return x.known[n]
 }
 
-// nearest returns the answer of prompt for a turn, if it is known for its parents. If it is not, those of which it is
-// not are added to the path.
+// nearest returns the result of prompt for a turn if the results for its parents are known. Otherwise whole is false,
+// and the parents without a known result are added to the path.
 func (s *selection) nearest(n dag.Node) (nearest dag.Node, whole bool) {
 	nearest, whole = noNode, true
 	for i := range s.view.ParentCount(n) {
@@ -60,7 +60,8 @@ func (s *selection) nearest(n dag.Node) (nearest dag.Node, whole bool) {
 	return nearest, whole
 }
 
-// visitTouching visits earlier turns of c's conversation that touched what c did: thing by thing, the newest first.
+// visitTouching visits earlier turns of c's conversation that touched the same things as c: thing by thing, the newest
+// first.
 func (s *selection) visitTouching(c *candidate, most int, watch func(candidate)) {
 	for i := range s.view.ThingCount(c.node) {
 		s.near = s.view.AppendTouching(s.near[:0], c.node, i, most)
@@ -70,7 +71,7 @@ func (s *selection) visitTouching(c *candidate, most int, watch func(candidate))
 	}
 }
 
-// mark fills in what a node was marked with.
+// mark sets the fields of an admission that come from a node's marks, and its number.
 func (a *Admission) mark(v dag.View, n dag.Node) {
 	a.Number, a.Voice, a.Cost = v.Admitted(n), v.Voice(n), v.Cost(n)
 	if count := v.ThingCount(n); count > 0 {
@@ -97,7 +98,7 @@ func (a *Admission) writeThings(w *canon.Writer) {
 	w.EndArray()
 }
 
-// writeThing writes the thing by which a turn was reached, or "".
+// writeThing writes the thing through which a turn was reached, or "".
 func (a *Admission) writeThing(w *canon.Writer) {
 	if a.Via != ViaTouch {
 		w.Text(nil)
@@ -106,7 +107,7 @@ func (a *Admission) writeThing(w *canon.Writer) {
 	w.Hex(a.Thing[:])
 }
 
-// appendMarkedWire writes an admission of gkp/2 as bundles show it.
+// appendMarkedWire writes an admission of gkp/2 in the form of bundles.
 func (a *Admission) appendMarkedWire(w *canon.Writer) {
 	w.BeginObject()
 	w.Key("cost")
@@ -140,7 +141,7 @@ func (a *Admission) writeWay(w *canon.Writer) {
 	}
 }
 
-// readMarks reads the members that an admission has under gkp/2 alone.
+// readMarks reads the members that an admission has under gkp/2 only.
 func (a *Admission) readMarks(c *canon.Cursor) {
 	number := c.Field("number")
 	if a.Number = dag.Seq(number.Uint(uint64(dag.MaxSeq))); a.Number == 0 {

@@ -8,36 +8,34 @@ import (
 	"github.com/graphkernel/graphkernel/policy"
 )
 
-// An Outline is what attestations say of a bundle of any kind.
+// An Outline contains the parts of a bundle of any kind that attestations describe.
 type Outline interface {
-	// Head returns what all kinds of bundles say of themselves.
+	// Head returns the head of the bundle.
 	Head() Head
 
-	// Redacted lists the turns whose text is missing, by ascending id: none where a kind of
-	// bundle holds no texts.
+	// Redacted returns the turns whose text is missing, by ascending id; none for kinds of bundles that contain no texts.
 	Redacted() []dag.TurnID
 }
 
-// A Body is what bundles of some kind hold.
+// A Body is a bundle of some kind.
 type Body interface {
 	Outline
 
 	// Check makes every check that needs no key.
 	Check() []Check
 
-	// Holds returns what a question that is held within the evidence may see: turns, and statements
-	// by their digests.
+	// Holds returns the turns, and the statements by their digests, that a question limited to this evidence may see.
 	Holds() (turns []dag.TurnID, facts []dag.Digest)
 }
 
-// A Head is what a bundle of any kind says of itself. Nothing in it may be changed.
+// A Head contains the claims that every kind of bundle makes about itself. It must not be changed.
 type Head struct {
-	Anchor     dag.TurnID // outside the provenance, whose anchor it must be
-	AsOf       dag.Seq    // of the view that the body was made from; the token of gkp/2 covers it, that of gkp/1 does not
+	Anchor     dag.TurnID // outside the provenance, whose anchor it must equal
+	AsOf       dag.Seq    // of the view from which the body was made; the token of gkp/2 covers it, that of gkp/1 does not
 	Provenance Provenance
 	Seal       Seal
 	Policy     policy.Parameters
-	Counts     []Count // of what the body holds, by ascending name
+	Counts     []Count // of the contents of the body, by ascending name
 }
 
 // Count returns the count with a name, or 0.
@@ -50,18 +48,18 @@ func (h *Head) Count(name string) uint64 {
 	return 0
 }
 
-// A Count says how many things of one sort a bundle holds. Its name is that in attestations.
+// A Count is the number of things of one kind in a bundle. Its name is the one in attestations.
 type Count struct {
 	Name string
 	N    uint64
 }
 
-// Head returns what all kinds of bundles say of themselves.
+// Head returns the head of the bundle.
 func (b *Bundle) Head() Head {
 	return Head{b.Anchor, b.AsOf, b.Provenance, b.Seal, b.Policy, turnCounts(len(b.Turns), len(b.Edges))}
 }
 
-// Head is the head of the bundle that a seal makes of the slice.
+// Head returns the head of the bundle that a seal makes from the slice.
 func (s *Slice) Head(seal Seal) Head {
 	return Head{s.Provenance.Anchor, s.AsOf, s.Provenance, seal, s.Policy.Params(), turnCounts(len(s.Turns), len(s.Edges))}
 }
@@ -70,14 +68,13 @@ func turnCounts(turns, edges int) []Count {
 	return []Count{{"edges", uint64(edges)}, {"turns", uint64(turns)}}
 }
 
-// A Sealed holds the body of a bundle that was verified, and the bytes that it was read from. The
-// zero value holds nothing. What was verified, and by whom, is said by the types that are made of
-// it: token.Admissible, client.Verified and client.Proven, and their like for facts. They embed it
-// in a field that other packages cannot name, so that only the package that verifies can fill one.
+// A Sealed contains the body of a verified bundle, and the bytes from which it was read. The zero value is empty. The
+// types that embed it say who verified the bundle: token.Admissible, client.Verified and client.Proven, and their
+// counterparts for other kinds of bundles. They embed it in a field that other packages cannot name, so that only the
+// verifying package can fill it.
 //
-// Every decoder and encoder is refused, and what the methods return are copies. (An interface with
-// an unexported method would be no seal: embedding it in a struct opens it.) Copying a Sealed copies
-// what it holds, evidence or nothing.
+// All decoding and encoding is refused, and the methods return copies. (An interface with an unexported method would be
+// no seal: a struct that embeds the interface implements it.) Copying a Sealed copies its content, evidence or nothing.
 type Sealed[B Body] struct {
 	content *content[B]
 }
@@ -88,7 +85,7 @@ type content[B Body] struct {
 	bytes []byte
 }
 
-// NewSealed seals a body with its bytes. Both belong to the Sealed from then on.
+// NewSealed seals a body with its bytes. The Sealed takes ownership of both.
 func NewSealed[B Body](body B, text []byte) Sealed[B] { return Sealed[B]{&content[B]{body, text}} }
 
 // Unsealed returns the body itself, which must not be changed; the zero value if there is none.
@@ -102,7 +99,7 @@ func Unsealed[B Body](s Sealed[B]) (body B) {
 // OK reports whether there is evidence in s.
 func (s Sealed[B]) OK() bool { return s.content != nil }
 
-// head is that of the body, or of none.
+// head returns the head of the body, or the zero Head.
 func (s Sealed[B]) head() (h Head) {
 	if s.OK() {
 		h = s.content.body.Head()
@@ -119,11 +116,11 @@ func (s Sealed[B]) Tenant() dag.Tenant { return s.head().Seal.Tenant }
 // KeyID returns the id of the key whose token seals the evidence, or "".
 func (s Sealed[B]) KeyID() string { return s.head().Seal.KeyID }
 
-// AsOf returns the sequence number of the view that the body was made from. It is the one thing
-// here that not every token covers: that of gkp/2 does, that of gkp/1 does not.
+// AsOf returns the sequence number of the view from which the body was made. It is the only value here that some tokens
+// do not cover: the token of gkp/2 does, that of gkp/1 does not.
 func (s Sealed[B]) AsOf() dag.Seq { return s.head().AsOf }
 
-// Holds returns the turns and statements that a question may see which is held within the evidence, or none.
+// Holds returns the turns and statements that a question limited to this evidence may see, or none.
 func (s Sealed[B]) Holds() (turns []dag.TurnID, facts []dag.Digest) {
 	if !s.OK() {
 		return nil, nil
@@ -131,7 +128,7 @@ func (s Sealed[B]) Holds() (turns []dag.TurnID, facts []dag.Digest) {
 	return s.content.body.Holds()
 }
 
-// Bytes returns a copy of the very bytes that were verified, or nil.
+// Bytes returns a copy of the bytes that were verified, or nil.
 func (s Sealed[B]) Bytes() []byte {
 	if !s.OK() {
 		return nil
@@ -139,11 +136,11 @@ func (s Sealed[B]) Bytes() []byte {
 	return slices.Clone(s.content.bytes)
 }
 
-// ErrDecode is returned by every decoder and encoder: evidence cannot be decoded, only verified,
-// and evidence that was sent elsewhere would arrive as a claim.
+// ErrDecode is returned by every decoder and encoder: evidence cannot be decoded, only verified, and evidence that was
+// sent elsewhere would arrive as an unverified claim.
 var ErrDecode = errors.New("slice: verified evidence cannot be decoded or encoded; verify the bundle's bytes instead")
 
-// UnmarshalJSON, UnmarshalText, UnmarshalBinary and GobDecode refuse, and so do their opposites.
+// UnmarshalJSON, UnmarshalText, UnmarshalBinary and GobDecode return ErrDecode, and so do the encoders.
 func (s *Sealed[B]) UnmarshalJSON([]byte) error    { return ErrDecode }
 func (s *Sealed[B]) UnmarshalText([]byte) error    { return ErrDecode }
 func (s *Sealed[B]) UnmarshalBinary([]byte) error  { return ErrDecode }

@@ -12,22 +12,22 @@ import (
 	"github.com/graphkernel/graphkernel/policy"
 )
 
-// Via says by which way a turn was first reached. The zero value is no way.
+// A Via says how selection first reached a turn. The zero value is none.
 type Via uint8
 
-// The ways, with the numbers that stores keep.
+// The ways to reach a turn. Stores keep these numbers.
 const (
 	ViaAnchor  Via = 1 // it is the anchor
-	ViaParent  Via = 2 // it is a parent of the turn it was reached from
+	ViaParent  Via = 2 // it is a parent of the turn from which it was reached
 	ViaChild   Via = 3 // it is a child of that turn
-	ViaSibling Via = 4 // it has a parent in common with that turn
+	ViaSibling Via = 4 // it shares a parent with that turn
 	ViaPrompt  Via = 5 // it is the nearest ancestor of that turn in a person's voice
-	ViaTouch   Via = 6 // it touched something before that turn did
+	ViaTouch   Via = 6 // it touched a thing before that turn touched it
 )
 
 var viaNames = [...]string{ViaAnchor: "anchor", ViaParent: "parent", ViaChild: "child", ViaSibling: "sibling", ViaPrompt: "prompt", ViaTouch: "touch"}
 
-// String returns the way's name on the wire, or "" if it is not one.
+// String returns the name of the way on the wire, or "" if it is unknown.
 func (v Via) String() string {
 	if int(v) < len(viaNames) {
 		return viaNames[v]
@@ -43,42 +43,40 @@ func ParseVia(s string) (Via, error) {
 	return 0, fmt.Errorf("%w: via %.80q, want one of %q", dag.ErrForm, s, viaNames[1:])
 }
 
-// A Pick is a turn that selection let in, and why.
+// A Pick is a selected turn, with the reason.
 type Pick struct {
 	Node     dag.Node
-	From     dag.Node // the turn it was reached from; the anchor's is itself
+	From     dag.Node // the turn from which it was reached; for the anchor, itself
 	Score    policy.Score
-	Distance int // steps on the way by which it was first reached
+	Distance int // the steps on the path by which it was first reached
 	Via      Via
-	Thing    uint8 // of ViaTouch: which of the things of From
+	Thing    uint8 // if ViaTouch: the index of the thing among the things of From
 }
 
-// ErrAnchor is wrapped when the view does not show the anchor, ErrCost when it alone costs more than
-// the policy allows.
+// ErrAnchor is wrapped when the view does not show the anchor, ErrCost when the anchor alone costs more than the policy
+// allows.
 var (
 	ErrAnchor = errors.New("anchor is not in the view")
 	ErrCost   = errors.New("the anchor costs more than max_cost")
 )
 
-// A MissingError says that selection reached turns of conversations that the
-// graph does not hold. Add them and select again.
+// A MissingError reports that selection reached turns of conversations that are not in the graph. Add them and select
+// again.
 type MissingError struct {
-	Conversations []dag.ConversationID // each once
+	Conversations []dag.ConversationID // without repetitions
 }
 
 func (e *MissingError) Error() string {
 	return fmt.Sprintf("slice: %d conversations that the slice reaches are not loaded", len(e.Conversations))
 }
 
-// Select chooses turns around an anchor, the best first (GKP/1, section 5). It
-// gives them in the order of selection.
+// Select selects turns around an anchor, the best first (GKP/1, section 5). It returns them in the order of selection.
 //
-// It looks at the selected turns, their parents and children, and their parents'
-// children: O(n log n) steps in their number, and for each selected turn as many
-// as its parents' children that rank among the first. Under a policy that asks for it, at what is marked too:
-// the ancestors up to the nearest that a person said, each once, and for each thing so many earlier turns. The children of one parent
-// are ranked once for each distance, so a turn with ten thousand children does not
-// make each of them look at all the others.
+// It looks at the selected turns, their parents and children, and their parents' children: O(n log n) steps in their
+// number, plus, for each selected turn, one step for each of its parents' children that rank among the first. If the
+// policy uses marks, it also looks at the ancestors up to the nearest turn in a person's voice, each once, and at up to
+// MaxTouching earlier turns for each thing. The children of one parent are ranked once for each distance, so that ten
+// thousand children of one parent do not each look at all the others.
 func Select(v dag.View, anchor dag.TurnID, params policy.SlicePolicy) ([]Pick, error) {
 	if err := params.Check(); err != nil {
 		return nil, err
@@ -90,48 +88,48 @@ func Select(v dag.View, anchor dag.TurnID, params policy.SlicePolicy) ([]Pick, e
 	return slices.Clone(picks), err
 }
 
-// A candidate is in the frontier, or is ranked among siblings.
+// A candidate is a turn in the frontier or in a ranking of siblings.
 type candidate struct {
-	merit uint64 // score and distance in one: the greater comes first
-	key   uint64 // the beginning of the id, which settles most ties without a look at the node
+	merit uint64 // score and distance combined: the greater is better
+	key   uint64 // the beginning of the id, which resolves most ties without reading the node
 	node  dag.Node
 	from  dag.Node
 	via   Via
 	thing uint8
 }
 
-// merit orders by the highest score, then the smallest distance. A score has 30
-// bits and a distance 7.
+// merit combines score and distance into one number: the highest score first, then the smallest distance. A score has
+// 30 bits and a distance 7.
 func merit(score policy.Score, distance int) uint64 { return uint64(score)<<8 | uint64(255-distance) }
 
 func (c *candidate) score() policy.Score { return policy.Score(c.merit >> 8) }
 func (c *candidate) distance() int       { return 255 - int(c.merit&255) }
 
-// A selection is the working memory of one Select, kept for the next.
+// A selection is the working memory of one Select, which the next one reuses.
 type selection struct {
 	view     dag.View
 	scorer   *policy.Scorer
-	marked   []bool     // by node: visited
-	touched  []dag.Node // the marked ones
+	marked   []bool     // by node: whether it was visited
+	touched  []dag.Node // the nodes that are marked
 	frontier []candidate
 	near     []dag.Node
 	ranked   []candidate
 	hubs     map[hub][]candidate
-	stamps   []uint32 // by node: the ranking of siblings that it was last looked at for
+	stamps   []uint32 // by node: the last ranking of siblings that looked at it
 	ranking  uint32
 	missing  map[dag.ConversationID]struct{}
 	picks    []Pick
-	skipped  []dag.Node // candidates that did not fit
+	skipped  []dag.Node // candidates whose cost did not fit
 	spine    spine
 }
 
-// A hub is a turn with many children, ranked at one distance.
+// A hub identifies the ranking of a turn's many children at one distance.
 type hub struct {
 	parent   dag.Node
 	distance int
 }
 
-// hubSize is the number of children from which ranking them is worth keeping.
+// hubSize is the number of children from which on their ranking is cached.
 const hubSize = 64
 
 var selections = sync.Pool{New: func() any {
@@ -149,8 +147,8 @@ func (s *selection) reset() {
 	s.view, s.scorer = dag.View{}, nil
 }
 
-// run selects. If watch is not nil it is told of every candidate as it enters
-// the frontier. The picks are good until reset.
+// run selects turns. If watch is not nil, run calls it with every candidate that enters the frontier. The picks are
+// valid until reset.
 func (s *selection) run(v dag.View, anchor dag.TurnID, p policy.SlicePolicyV2, watch func(candidate)) ([]Pick, error) {
 	start, ok := v.Find(anchor)
 	if !ok {
@@ -197,7 +195,7 @@ func (s *selection) visit(n, from dag.Node, distance int, via Via, watch func(ca
 	s.visitBy(n, candidate{from: from, via: via}, distance, watch)
 }
 
-// visitBy is visit with the way as a candidate has it.
+// visitBy is visit with From, Via and Thing taken from a candidate.
 func (s *selection) visitBy(n dag.Node, way candidate, distance int, watch func(candidate)) {
 	if s.marked[n] {
 		return
@@ -229,9 +227,10 @@ func (s *selection) miss(n dag.Node) {
 	s.missing[s.view.Conversation(n)] = struct{}{}
 }
 
-// visitNeighbours visits parents, and children if the policy looks at what came later. The frontier orders candidates
-// totally and no turn is both, so the order of visiting does not matter and
-// nothing is sorted here. What is marked comes afterwards: of two ways to a turn, an edge is the reason.
+// visitNeighbours visits parents, children if the policy also selects later turns, and then the turns that marks lead
+// to. The frontier orders candidates totally, and no turn is both parent and child, so the order of visiting those does
+// not matter and nothing is sorted here. Marks come last, so that an edge is the reason if both an edge and a mark lead
+// to a turn.
 func (s *selection) visitNeighbours(c *candidate, p *policy.SlicePolicyV2, watch func(candidate)) {
 	for i := range s.view.ParentCount(c.node) {
 		parent, _, _ := s.view.Parent(c.node, i)
@@ -253,15 +252,15 @@ func (s *selection) visitNeighbours(c *candidate, p *policy.SlicePolicyV2, watch
 	}
 }
 
-// visitSiblings visits the best of the turns that share a parent with c. Those
-// visited already take their places among the best.
+// visitSiblings visits the best turns that share a parent with c. Turns that were visited before still count among the
+// best.
 func (s *selection) visitSiblings(c *candidate, most int, watch func(candidate)) {
 	s.ranked = s.ranked[:0]
-	if s.ranking++; s.ranking == 0 { // after four thousand million
+	if s.ranking++; s.ranking == 0 { // it overflows after four thousand million rankings
 		clear(s.stamps)
 		s.ranking = 1
 	}
-	s.stamps[c.node] = s.ranking // it is no sibling of itself
+	s.stamps[c.node] = s.ranking // c is not its own sibling
 	for i := range s.view.ParentCount(c.node) {
 		parent, _, _ := s.view.Parent(c.node, i)
 		if !s.view.Present(parent) {
@@ -275,7 +274,7 @@ func (s *selection) visitSiblings(c *candidate, most int, watch func(candidate))
 	}
 }
 
-// rankChildren merges the best children of parent, except for c, into s.ranked.
+// rankChildren merges the best children of parent, except c, into s.ranked.
 func (s *selection) rankChildren(parent dag.Node, c *candidate, most int) {
 	kept, ok := s.hubs[hub{parent, c.distance()}]
 	if !ok {
@@ -286,7 +285,7 @@ func (s *selection) rankChildren(parent dag.Node, c *candidate, most int) {
 			}
 			return
 		}
-		// One more than most: c itself may be among them.
+		// One more than most, because c itself may be among them.
 		for _, n := range s.near {
 			if s.present(n) {
 				kept = insertRanked(kept, s.candidate(n, c.distance()), most+1, s.view)
@@ -307,8 +306,8 @@ func (s *selection) rank(n dag.Node, c *candidate, most int) {
 	}
 }
 
-// fresh reports whether a turn has not been looked at in this ranking: turns that
-// share many parents are each other's siblings many times over.
+// fresh reports whether a turn has not been looked at in this ranking, and stamps it. Turns that share many parents
+// would otherwise be looked at once for each parent.
 func (s *selection) fresh(n dag.Node) bool {
 	if s.stamps[n] == s.ranking {
 		return false
@@ -325,8 +324,8 @@ func (s *selection) present(n dag.Node) bool {
 	return false
 }
 
-// insertRanked keeps the best few candidates of one distance in order, each node
-// once. It costs one comparison for a candidate that is not among them.
+// insertRanked inserts a candidate into an ordered list of the best candidates of one distance, without repetitions.
+// most is the maximum length of the list. A candidate that is not among the best costs one comparison.
 func insertRanked(ranked []candidate, c candidate, most int, v dag.View) []candidate {
 	if len(ranked) == most && !before(c, ranked[most-1], v) {
 		return ranked
@@ -344,8 +343,7 @@ func insertRanked(ranked []candidate, c candidate, most int, v dag.View) []candi
 	return slices.Insert(ranked, at, c)
 }
 
-// before is the total order in which candidates are given out: highest score,
-// smallest distance, smallest id.
+// before is the total order in which candidates leave the frontier: highest score, smallest distance, smallest id.
 func before(a, b candidate, v dag.View) bool {
 	switch {
 	case a.merit != b.merit:
@@ -356,8 +354,8 @@ func before(a, b candidate, v dag.View) bool {
 	return v.ID(a.node).Compare(v.ID(b.node)) < 0
 }
 
-// push and pop keep the frontier as a binary heap. (container/heap boxes each
-// candidate, which costs more than the rest of a selection.)
+// push and pop maintain the frontier as a binary heap. (container/heap boxes each candidate, which costs more than the
+// rest of a selection.)
 func (s *selection) push(c candidate) {
 	s.frontier = append(s.frontier, c)
 	h, i := s.frontier, len(s.frontier)-1

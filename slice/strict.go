@@ -12,11 +12,11 @@ import (
 	"github.com/graphkernel/graphkernel/internal/canon"
 )
 
-// ErrMalformed is wrapped by every error of ParseBundle and ParseDisclosure but
-// ErrVersion: the bytes are not what they are read as. The message says where.
+// ErrMalformed is wrapped by every error of ParseBundle and ParseDisclosure except ErrVersion: the bytes do not have
+// the form of a bundle or disclosure. The message names the place.
 var ErrMalformed = errors.New("malformed bundle")
 
-// A malformedError says what the bytes should have been.
+// A malformedError names the document that the bytes should have been.
 type malformedError struct {
 	what string // such as bundle or disclosure
 	err  error
@@ -25,12 +25,12 @@ type malformedError struct {
 func (e *malformedError) Error() string   { return "malformed " + e.what + ": " + e.err.Error() }
 func (e *malformedError) Unwrap() []error { return []error{ErrMalformed, e.err} }
 
-// MaxBundle bounds the bytes that ParseBundle reads: 10 000 turns whose text
-// averages 64 KiB would be above it, and are no evidence that anybody checks.
+// MaxBundle is the maximum size of a bundle, in bytes, that ParseBundle reads. A bundle of 10 000 turns of 64 KiB would
+// exceed it, but nobody would check such evidence.
 const MaxBundle = 512 << 20
 
-// Begins reports whether bytes begin as the canonical bytes of a bundle do whose members are as_of and then the one that is named. It tells
-// the kinds of bundles that begin with as_of apart before they are read.
+// Begins reports whether data begins like the canonical bytes of a bundle whose first members are as_of and the named
+// member. It distinguishes the kinds of bundles that begin with as_of before they are parsed.
 func Begins(data []byte, member string) bool {
 	w := canon.NewWriter(nil)
 	w.BeginObject()
@@ -43,8 +43,9 @@ func Begins(data []byte, member string) bool {
 	return ok && bytes.HasPrefix(bytes.TrimLeft(rest, "0123456789"), w.Bytes[after:])
 }
 
-// ParseText reads the canonical text of a part of a bundle, such as its question, and nothing else: another spelling of the same
-// values is ErrMalformed. what names it in errors, after "malformed bundle"; text spells what was read.
+// ParseText reads the canonical text of a part of a bundle, such as its question. The error for another spelling of the
+// same values is ErrMalformed. what names the part in errors, after "malformed bundle"; text returns the canonical text
+// of the parsed value.
 func ParseText[T any](what, data string, read func(*canon.Cursor) T, text func(*T) string) (v T, err error) {
 	doc, err := canon.Parse([]byte(data))
 	if err == nil {
@@ -61,14 +62,15 @@ func ParseText[T any](what, data string, read func(*canon.Cursor) T, text func(*
 	return v, nil
 }
 
-// BytesOfValue is what the shortest turn, edge, hash and line of an order have at least for each value.
+// BytesOfValue is the minimum number of bytes per JSON value in the shortest turn, edge, hash and entry of an order.
 const BytesOfValue = 12
 
-// ReadStrict reads a document and writes it again: it must be the same bytes, or it is ErrMalformed, as everything
-// is that read fails. what names it in errors. versions returns what the document must say of its versions, which
-// are looked at first: another one is ErrVersion. beside, if not nil, is called with what was read while it is not yet
-// known whether it is. At most MaxBundle bytes are read, and as many values as they hold if each takes bytesOfValue, but no more than
-// the larger of canon.MaxValues and what BytesOfValue lets through: a value takes a hundred times its text in memory.
+// ReadStrict parses a document with read and writes it again. The error is ErrMalformed if the bytes differ or read
+// fails. what names the document in errors. versions returns the versions that the document must state; they are
+// checked first, and the error for another version is ErrVersion. beside, if not nil, is called with the parsed
+// document while its bytes are still being compared. ReadStrict reads at most MaxBundle bytes. It reads as many values
+// as the bytes can contain if each takes bytesOfValue, but no more than the larger of canon.MaxValues and the number
+// that BytesOfValue allows: a value takes a hundred times its text in memory.
 func ReadStrict[T interface{ Append([]byte) []byte }](what string, data []byte, bytesOfValue int, versions func(*canon.Value) []KnownVersion, read func(*canon.Cursor) T, beside func(T)) (T, error) {
 	malformed := func(err error) (none T, _ error) { return none, &malformedError{what, err} }
 	if len(data) > MaxBundle {
@@ -116,10 +118,11 @@ func ReadStrict[T interface{ Append([]byte) []byte }](what string, data []byte, 
 	return v, nil
 }
 
-// notEvidence tells a reader who has an answer in another format how its evidence is asked for.
+// notEvidence tells a user who has an answer in another format how to request its evidence.
 const notEvidence = "an answer is not its evidence; ask with format bundle (--format bundle)"
 
-// checkEvidence refuses an object that has no provenance, which all evidence has, and one that gives a verdict on evidence.
+// checkEvidence returns an error for an object without provenance, which all evidence has, and for a verdict on
+// evidence.
 func checkEvidence(doc *canon.Value) error {
 	key := "provenance"
 	switch {
@@ -134,7 +137,7 @@ func checkEvidence(doc *canon.Value) error {
 	return fmt.Errorf("it has %s and no %q: %s", someKeys(doc), key, notEvidence)
 }
 
-// someKeys quotes the first keys of an object, by which its reader recognises what it is.
+// someKeys quotes the first keys of an object, so that the user can recognise the object.
 func someKeys(doc *canon.Value) string {
 	const most = 4
 	var keys []string
@@ -149,15 +152,15 @@ func someKeys(doc *canon.Value) string {
 
 var errKeys = errors.New("a key is not printable ASCII, or is empty")
 
-// A KnownVersion is a version that a document must say it is of, and where.
+// A KnownVersion is a version that a document must state, and the place where it must state it.
 type KnownVersion struct {
-	In      string // the member that says it; "": the document itself
-	Key     string // of the version in it
+	In      string // the member that contains the version; "": the document itself
+	Key     string // the key of the version in that member
 	Version string
 }
 
-// checkVersion looks at the versions before anything else, since a later one may
-// have other fields.
+// checkVersion returns ErrVersion if the document states another version. It runs before any other check, because
+// another version may have other fields.
 func checkVersion(doc *canon.Value, versions []KnownVersion) error {
 	for _, known := range versions {
 		part, path := doc, known.Key
@@ -165,7 +168,7 @@ func checkVersion(doc *canon.Value, versions []KnownVersion) error {
 			part, path = doc.Get(known.In), known.In+"."+known.Key
 		}
 		if part == nil {
-			continue // malformed, as the reader will say
+			continue // malformed; the reader reports it
 		}
 		if v := part.Get(known.Key); v != nil && v.Kind == canon.String && v.Text != known.Version {
 			return fmt.Errorf("%w: %s is %.40q, this program knows %q", ErrVersion, path, v.Text, known.Version)
@@ -174,11 +177,11 @@ func checkVersion(doc *canon.Value, versions []KnownVersion) error {
 	return nil
 }
 
-// rewritten holds the bytes of bundles and disclosures that were written again to be compared. They
-// are as large as what was read, and needed no longer than that.
+// rewritten is a pool of buffers into which bundles and disclosures are written again for comparison. A buffer is as
+// large as the document, and is needed only for the comparison.
 var rewritten = sync.Pool{New: func() any { return new([]byte) }}
 
-// firstDifference returns the place of the first byte in which a and b differ, or -1.
+// firstDifference returns the offset of the first byte in which a and b differ, or -1.
 func firstDifference(a, b []byte) int {
 	if bytes.Equal(a, b) { // the usual case, many bytes at a time
 		return -1

@@ -11,10 +11,9 @@ import (
 	"github.com/graphkernel/graphkernel/internal/canon"
 )
 
-// A tree computes the Merkle tree hash of RFC 6962, section 2.1, as leaf hashes
-// come in. It keeps the roots of the perfect subtrees that the leaves so far
-// fall into, the largest first: one for each bit of their number. That gives the
-// RFC's recursive split without knowing the number of leaves beforehand.
+// A tree computes the Merkle tree hash of RFC 6962, section 2.1, leaf by leaf. It keeps the roots of the perfect
+// subtrees into which the leaves so far are divided, the largest first: one for each set bit of their number. This
+// yields the RFC's recursive split without knowing the number of leaves beforehand.
 type tree struct {
 	roots []tlog.Hash
 	n     int // leaves so far
@@ -33,7 +32,7 @@ func (t *tree) add(leaf *[tlog.HashSize]byte) {
 	}
 }
 
-// root returns the hash over all leaves. Nothing can be added afterwards.
+// root returns the hash over all leaves. No leaf can be added afterwards.
 func (t *tree) root() tlog.Hash {
 	if t.n == 0 {
 		return tlog.Hash(sha256.Sum256(nil))
@@ -44,7 +43,7 @@ func (t *tree) root() tlog.Hash {
 	return t.roots[0]
 }
 
-// TreeHash is the Merkle tree hash (RFC 6962, section 2.1) over leaf hashes.
+// TreeHash returns the Merkle tree hash (RFC 6962, section 2.1) over leaf hashes.
 func TreeHash(leaves []dag.Digest) dag.Digest {
 	var t tree
 	for i := range leaves {
@@ -53,8 +52,8 @@ func TreeHash(leaves []dag.Digest) dag.Digest {
 	return dag.Digest(t.root())
 }
 
-// join puts a node above the last two roots. One hash and one buffer serve all
-// nodes; tlog.NodeHash sets up new ones for each, a tenth of its time.
+// join replaces the last two roots by their parent node. All nodes share one hash and one buffer; tlog.NodeHash sets up
+// new ones for each node, which takes a tenth of its time.
 func (t *tree) join() {
 	if t.hash == nil {
 		t.hash = sha256.New()
@@ -69,9 +68,9 @@ func (t *tree) join() {
 	t.roots = t.roots[:len(t.roots)-1]
 }
 
-// LeafBytes returns a leaf as it is hashed: after a zero byte (RFC 6962, section 2.1).
+// LeafBytes returns the bytes of a leaf as they are hashed: after a zero byte (RFC 6962, section 2.1).
 func LeafBytes(write func(*canon.Writer)) []byte {
-	const most = 512 // bytes of nearly all leaves
+	const most = 512 // bytes, enough for nearly all leaves
 	w := canon.NewWriter(append(make([]byte, 0, most), 0))
 	write(w)
 	return w.Bytes

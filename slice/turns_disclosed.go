@@ -11,21 +11,21 @@ import (
 	"github.com/graphkernel/graphkernel/policy"
 )
 
-// The versions of disclosures of turns, by the schema of the bundle. (gkd/2 is that of disclosures of facts.)
+// The versions of disclosures of turns, by the schema of the bundle. (gkd/2 is the version of disclosures of facts.)
 const (
-	DisclosureVersion   = "gkd/1" // of gkp/1
-	DisclosureVersionV2 = "gkd/3" // of gkp/2
+	DisclosureVersion   = "gkd/1" // for gkp/1
+	DisclosureVersionV2 = "gkd/3" // for gkp/2
 )
 
-// maxTurns and maxEdges bound the counts of a disclosure of turns. A tree of maxEdges edges is 27
+// maxTurns and maxEdges are the upper bounds of the counts in a disclosure of turns. A tree over maxEdges edges is 27
 // levels high.
 const (
 	maxTurns = policy.LimitNodes
 	maxEdges = maxTurns * maxTurns
 )
 
-// TurnDisclosures is the form of disclosures of turns, TurnDisclosuresV2 that for bundles of gkp/2. Edges and reasons
-// are not shown.
+// TurnDisclosures is the form of disclosures of bundles of gkp/1, and TurnDisclosuresV2 of bundles of gkp/2. They do
+// not show edges and reasons.
 var (
 	TurnDisclosures   = turnDisclosures(DisclosureVersion, Schemas[0])
 	TurnDisclosuresV2 = turnDisclosures(DisclosureVersionV2, Schemas[1])
@@ -40,7 +40,7 @@ func turnDisclosures(version string, of Schema) *DisclosureForm {
 	}
 }
 
-// boundTurns bounds the edges among some turns, roughly.
+// boundTurns returns an error if the number of edges is impossible for the number of turns. The bound is rough.
 func boundTurns(counts []Count) error {
 	h := Head{Counts: counts}
 	turns, edges := h.Count("turns"), h.Count("edges")
@@ -53,14 +53,13 @@ func boundTurns(counts []Count) error {
 	return nil
 }
 
-// A ShownTurn is a turn of a disclosure. The reason why it was let in is not
-// shown: that of all turns is a single leaf.
+// A ShownTurn is a turn in a disclosure. It has no admission, because the admissions of all turns are one leaf.
 type ShownTurn struct {
 	dag.Turn
 	Body *dag.Body // nil: redacted
 }
 
-// Member, ID, Hash and Write make it a Leaf.
+// Member, ID, Hash and Write implement Leaf.
 func (t *ShownTurn) Member() string   { return "turn" }
 func (t *ShownTurn) ID() string       { return t.Turn.ID.String() }
 func (t *ShownTurn) Hash() dag.Digest { return TurnLeaf(&t.Turn) }
@@ -78,10 +77,9 @@ func readShownTurn(c *canon.Cursor) Leaf {
 	return t
 }
 
-// Withhold returns the bundle without the text of all turns but some. It is a bundle like
-// any other: its header, its token and every check hold as before, and Redacted lists the
-// turns whose text is gone. A turn to be shown whose text was missing before still has
-// none. Showing all turns gives the same bytes, showing none is allowed. It is an error
+// Withhold returns the bundle with the text of the shown turns only. The result is a bundle like any other: its header,
+// its token and every check remain valid, and Redacted lists the turns whose text is missing. A shown turn whose text
+// was missing before still has none. Showing all turns yields the same bytes; showing none is allowed. It is an error
 // to show a turn that is not in the bundle.
 //
 // Neither bundle may be changed afterwards: they share texts, edges and order.
@@ -102,7 +100,7 @@ func (b *Bundle) Withhold(shown []dag.TurnID) (*Bundle, error) {
 	return &part, nil
 }
 
-// places returns the indexes of some turns, ascending, each once.
+// places returns the indexes of some turns, ascending, without repetitions.
 func (b *Bundle) places(of []dag.TurnID) ([]int, error) {
 	index := b.index()
 	places := make([]int, len(of))
@@ -117,19 +115,18 @@ func (b *Bundle) places(of []dag.TurnID) ([]int, error) {
 	return slices.Compact(places), nil
 }
 
-// Disclose returns some turns of the bundle and drops the others. A turn is shown as it
-// is in the bundle: with its text, or redacted. To show a turn without its text,
-// Withhold that first:
+// Disclose returns a disclosure of some turns of the bundle; the other turns are left out. A turn is shown as in the
+// bundle: with its text, or redacted. To show a turn without its text, call Withhold first:
 //
 //	part, err := whole.Withhold(spoken)
 //	d, err := part.Disclose(sha256.Sum256(bytes), shown) // spoken, and more
 //
-// issued is the SHA-256 of the bundle's bytes as the kernel issued it, which an attestation
-// and the ledger name. Where texts have been withheld since, it is not that of b's bytes.
+// issued is the SHA-256 of the bundle's bytes as the kernel issued it, which an attestation and the ledger state. If
+// texts have been withheld since, it is not the SHA-256 of b's bytes.
 //
-// The bundle must have passed its own Check. Errors are those of NewDisclosure, and it is one to show a turn
-// that is not in the bundle. Texts are shared with the bundle, as by Withhold. A disclosure of all turns is
-// larger than its bundle, and of a bundle near MaxBundle nobody reads it.
+// The bundle must have passed its own Check. Errors are those of NewDisclosure; it is also an error to show a turn that
+// is not in the bundle. Texts are shared with the bundle, as by Withhold. A disclosure of all turns is larger than its
+// bundle, so if the bundle is near MaxBundle, the disclosure may be too large to be read.
 func (b *Bundle) Disclose(issued dag.Digest, shown []dag.TurnID) (*Disclosure, error) {
 	places, err := b.places(shown)
 	if err != nil {
@@ -156,11 +153,11 @@ func (b *Bundle) leaves() []dag.Digest {
 	return append(leaves, dag.Digest(tlog.RecordHash(AppendAdmissionsLeaf(nil, b.Provenance.SchemaVersion, b.AsOf, b.selected()))))
 }
 
-// shownTurns are the turns that are shown.
+// shownTurns returns the turns that are shown.
 func shownTurns(d *Disclosure) []*ShownTurn {
 	turns := make([]*ShownTurn, len(d.Shown))
 	for i := range d.Shown {
-		turns[i] = d.Shown[i].Leaf.(*ShownTurn) // the one leaf that TurnDisclosures reads
+		turns[i] = d.Shown[i].Leaf.(*ShownTurn) // TurnDisclosures reads only leaves of this type
 	}
 	return turns
 }
@@ -174,7 +171,8 @@ func redactedShown(d *Disclosure) (ids []dag.TurnID) {
 	return ids
 }
 
-// checkShownTurns makes the checks of Bundle.Check. Of CheckAdmissions it remains that the anchor is the header's.
+// checkShownTurns makes the checks of Bundle.Check. The only part of CheckAdmissions that it can make is that the
+// anchor is the header's.
 func checkShownTurns(d *Disclosure) []Check {
 	turns := shownTurns(d)
 	admissions := Skipped(CheckAdmissions, "a disclosure does not show the reasons")

@@ -1,12 +1,9 @@
 package store
 
-// smallestOnCycle finds the turn with the smallest id among those that are
-// their own ancestors. There must be one. Turns that merely descend from a
-// cycle, or lead into one, are not meant: the message would send people to the
-// wrong line.
+// smallestOnCycle returns the turn with the smallest id among those that are their own ancestors. There must be one. Turns
+// that merely descend from a cycle, or lead into one, do not count: an error about them would send people to the wrong line.
 //
-// It is Tarjan's algorithm with its own stack, since a batch can hold a chain
-// of any length.
+// It is Tarjan's algorithm with an explicit stack, since a batch can contain a chain of any length.
 func smallestOnCycle(turns []*candidate, children [][]int) int {
 	t := tarjan{children: children, number: make([]int, len(turns)), low: make([]int, len(turns)), open: make([]bool, len(turns))}
 	best := -1
@@ -46,7 +43,7 @@ func (t *tarjan) enter(n int) frame {
 	return frame{node: n}
 }
 
-// visit walks everything below root and hands over each component that holds a cycle.
+// visit walks everything below root, and calls cycle with each component that contains a cycle.
 func (t *tarjan) visit(root int, cycle func([]int)) {
 	frames := []frame{t.enter(root)}
 	for len(frames) > 0 {

@@ -7,18 +7,17 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// A Name is what a turn may be found by: a Prefix, an External or an ExternalPrefix. No turn has nil.
+// A Name is a condition by which turns are found: a Prefix, an External or an ExternalPrefix. Nil matches no turn.
 type Name interface{ name() }
 
-// A Prefix is what the text form of a turn's id begins with: lowercase hex digits and dashes. The
-// empty one is that of every turn.
+// A Prefix matches turns whose ids begin with it in text form: lowercase hex digits and dashes. The empty Prefix matches every turn.
 type Prefix string
 
-// An External is what another system calls a turn. No turn has the empty one.
+// An External matches turns that another system calls by this id. The empty External matches no turn.
 type External string
 
-// An ExternalPrefix is the beginning of a digest by which another system calls a turn, such as a commit of git: 40 or 64 lowercase
-// hex digits. The prefix has at least one of them.
+// An ExternalPrefix matches turns whose external id is a digest that begins with it, such
+// as a commit of git. A digest has 40 or 64 lowercase hex digits, a prefix at least one.
 type ExternalPrefix string
 
 func (Prefix) name()         {}
@@ -45,11 +44,11 @@ func PrefixRange(prefix string) (first, last dag.TurnID, ok bool) {
 	return first, last, true
 }
 
-// An ExternalKey stands for an external id in the index of a back end, where the text itself could survive its erasure.
+// An ExternalKey represents an external id in the index of a back end, where the text itself could survive its erasure.
 type ExternalKey [8]byte
 
-// KeyOf returns the key of an external id: the first bytes of a digest, and the first bytes of the SHA-256 of any other text. So the keys
-// of digests with the same beginning are next to each other.
+// KeyOf returns the key of an external id: the first bytes of a digest, or the first bytes of the
+// SHA-256 of any other text. So the keys of digests with the same beginning are next to each other.
 func KeyOf(external string) ExternalKey {
 	if !isDigest(external) {
 		sum := sha256.Sum256([]byte(external))
@@ -74,7 +73,7 @@ func (p ExternalPrefix) Has(external string) bool {
 	return p != "" && isDigest(external) && strings.HasPrefix(external, string(p))
 }
 
-// spread sets the first and the last bytes that begin with lowercase hex digits.
+// spread sets first to the smallest and last to the greatest bytes that begin with lowercase hex digits.
 func spread(first, last []byte, digits string) {
 	for i := range last {
 		last[i] = 0xff

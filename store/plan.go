@@ -12,21 +12,19 @@ import (
 	"github.com/graphkernel/graphkernel/slice"
 )
 
-// Known is what a back end has of the turns that Prepared batches, or a
-// PreparedStretch, speak of, all read within the transaction that will do the writing.
+// Known contains what a back end has stored about the turns in the batches of a
+// Prepared, or in a PreparedStretch, all read within the transaction that will write.
 type Known struct {
 	Head    dag.Seq
-	Stored  map[dag.TurnID]*Record            // those of Prepared.Arriving that exist; of the Body they need only say whether there is one
-	Parents map[dag.TurnID]dag.ConversationID // those of Beyond that exist
-	Unless  [][]history.Term                  // of Prepared.Unless, in its order; nil: none has a term
+	Stored  map[dag.TurnID]*Record            // the stored turns of Prepared.Arriving; Body need only say whether there is one
+	Parents map[dag.TurnID]dag.ConversationID // the stored turns of Beyond
+	Unless  [][]history.Term                  // the terms of Prepared.Unless, in its order; nil: no range has a term
 }
 
-// Plan decides what Append does: the records to insert, in order and complete,
-// and the receipt. The error is a *ConflictError, *ParentError or *CycleError,
-// wraps ErrOvertaken, or says that sequence numbers have run out; then nothing is to be inserted.
+// Plan decides what Append does. It returns the records to insert, in order and complete, and the receipt. The error is a *ConflictError,
+// *ParentError or *CycleError, wraps ErrOvertaken, or says that sequence numbers have run out; then nothing may be inserted.
 //
-// Plan is pure. Its cost is O(n log n) in the number of turns and edges. Bodies
-// are those of the batches, not copies.
+// Plan is pure. Its cost is O(n log n) in the number of turns and edges. The records share the bodies of the batches.
 func (p *Prepared) Plan(k Known) ([]Record, Receipt, error) {
 	w := planner{
 		stored:        k.Stored,
@@ -57,7 +55,7 @@ type planner struct {
 	unknown       []overtaking
 }
 
-// An overtaking is a range of Arrival.Unless with a term, and the number of its first one.
+// An overtaking is a range of Arrival.Unless that has a term, and the number of its first term.
 type overtaking struct {
 	unless *history.Range
 	since  dag.Seq
@@ -81,7 +79,7 @@ func (w *planner) batch(b []candidate) error {
 	return nil
 }
 
-// fresh returns the candidates that are not there yet, and counts the others.
+// fresh returns the candidates that are not stored yet, and counts the others.
 func (w *planner) fresh(b []candidate) ([]*candidate, error) {
 	fresh := make([]*candidate, 0, len(b))
 	for i := range b {
@@ -107,8 +105,7 @@ func (w *planner) fresh(b []candidate) ([]*candidate, error) {
 	return fresh, nil
 }
 
-// order sorts the new turns of a batch: parents first, and among the turns that
-// are ready the earliest (CreatedAt, ID).
+// order sorts the new turns of a batch: parents first, and of the turns that are ready the one with the smallest (CreatedAt, ID).
 func (w *planner) order(fresh []*candidate) ([]*candidate, error) {
 	at := make(map[dag.TurnID]int, len(fresh))
 	for i, c := range fresh {
@@ -150,7 +147,7 @@ func (w *planner) order(fresh []*candidate) ([]*candidate, error) {
 	return order, nil
 }
 
-// conversation finds the conversation of a turn that exists outside the batch.
+// conversation returns the conversation of a turn that exists outside the batch.
 func (w *planner) conversation(id dag.TurnID) (dag.ConversationID, bool) {
 	if i, ok := w.admitted[id]; ok {
 		return w.records[i].Turn.Conversation, true
@@ -181,7 +178,7 @@ func (w *planner) admit(c *candidate) {
 	w.receipt.Edges += len(c.Parents)
 }
 
-// readyHeap holds the indexes of turns whose parents all have a number.
+// readyHeap contains the indexes of turns whose parents all have a number.
 type readyHeap struct {
 	turns []*candidate
 	queue []int
@@ -201,8 +198,7 @@ func (h *readyHeap) Pop() any {
 	return last
 }
 
-// A standIn is what conflict compares an arrival with: a stored record, or
-// another arrival of the same turn.
+// A standIn is compared with an arrival by conflict: it is a stored record, or another arrival of the same turn.
 type standIn struct {
 	turn    *dag.Turn
 	parents []dag.Parent
@@ -222,10 +218,9 @@ func (a *Arrival) known() standIn {
 	return standIn{turn: &a.Turn, parents: a.Parents, body: a.Body, salt: a.Salt}
 }
 
-// conflict says what of an arrival differs from the turn that is there. A salt
-// that was drawn for the arrival means nothing: its body is digested again with
-// the salt that is there. If that is gone with its body, nothing can be
-// compared, and the arrival passes for the same.
+// conflict returns an error that names the field in which an arrival differs from the existing turn, or
+// nil. A salt that was drawn for the arrival is ignored: its body is digested again with the existing
+// salt. If that salt is gone with its body, the bodies cannot be compared, and count as the same.
 func conflict(was standIn, a *Arrival) error {
 	arriving := a.Turn.BodyDigest
 	if a.SaltDrawn {
@@ -257,8 +252,7 @@ func conflict(was standIn, a *Arrival) error {
 	return &ConflictError{ID: a.Turn.ID, Place: a.Place, Field: field, Stored: was.turn.BodyDigest, Arriving: arriving}
 }
 
-// sameParents compares as sets: the order in which parents are given is kept,
-// but says nothing. Neither side names a parent twice.
+// sameParents compares parents as sets: their order is stored but has no meaning. Neither side names a parent twice.
 func sameParents(a, b []dag.Parent) bool {
 	if len(a) != len(b) {
 		return false

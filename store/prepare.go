@@ -16,16 +16,14 @@ import (
 // byte escaped, and room for author and attributes.
 const MaxBody = 6*dag.MaxContent + 1<<20
 
-// Prepared is the part of Append that depends on nothing stored: the batches
-// checked, turns that are twice in one batch joined, and the leaves computed.
-// A back end prepares before it takes its write lock, so that hashing, half the
-// work of an import, holds nobody up.
+// Prepared is the part of Append that does not depend on stored data: the checked batches, with repeated turns of a batch joined, and
+// the computed leaves. A back end prepares before it takes its write lock, so that hashing, half the work of an import, blocks nobody.
 //
-// It refers to the batches it was made of, which must not change meanwhile.
+// It refers to the batches, which must not change meanwhile.
 type Prepared struct {
 	batches [][]candidate
-	ids     []dag.TurnID // of all batches, each once, in order of arrival
-	beyond  []dag.TurnID // parents that no batch brings, each once
+	ids     []dag.TurnID // of all batches, without duplicates, in order of arrival
+	beyond  []dag.TurnID // parents that are in no batch, without duplicates
 	unless  []*history.Range
 }
 
@@ -105,8 +103,7 @@ func (c *candidate) hash() {
 	}
 }
 
-// join checks the arrivals of a batch and makes one candidate of each turn,
-// in the order in which the turns are first.
+// join checks the arrivals of a batch and returns one candidate for each turn, in the order of the turns' first arrivals.
 func join(b Batch) ([]candidate, error) {
 	at := make(map[dag.TurnID]int, len(b))
 	joined := make([]candidate, 0, len(b))
@@ -144,10 +141,8 @@ func join(b Batch) ([]candidate, error) {
 	return joined, nil
 }
 
-// one chooses among the arrivals of one turn in one batch, which have no order
-// among themselves: a body that came with its salt precedes a withheld
-// one, and that before a body whose salt was drawn here. The others must then
-// be the same turn, by the rule that holds for a stored one.
+// one chooses among the arrivals of one turn in one batch, which have no order: a body that came with its salt takes precedence over
+// a withheld body, and that over a body whose salt was drawn here. The others must be the same turn, by the rule for a stored turn.
 func one(same []*Arrival) (*Arrival, error) {
 	same = slices.Clone(same)
 	slices.SortStableFunc(same, func(a, b *Arrival) int {
@@ -172,7 +167,7 @@ func (a *Arrival) rank() int {
 	return 2
 }
 
-// check refuses what no caller that keeps to the contract hands over.
+// check refuses an arrival that breaks the contract of Append.
 func (a *Arrival) check() error {
 	t := &a.Turn
 	if err := t.Check(); err != nil {
@@ -219,7 +214,7 @@ func (a *Arrival) check() error {
 	return nil
 }
 
-// fewParents is how many parents are compared pair by pair, without a map.
+// fewParents bounds the parents that are compared pair by pair, without a map.
 const fewParents = 8
 
 func hasParent(parents []dag.Parent, id dag.TurnID) bool {

@@ -10,21 +10,19 @@ import (
 	"github.com/graphkernel/graphkernel/slice"
 )
 
-// PreparedStretch is the part of Adopt that depends on nothing stored: everything
-// that a stretch says of itself, checked. Like Prepared it is made before the write
-// lock is taken, and refers to the stretch, which must not change meanwhile.
+// PreparedStretch is the part of Adopt that does not depend on stored data: a checked stretch. Like Prepared
+// it is made before the write lock is taken, and refers to the stretch, which must not change meanwhile.
 type PreparedStretch struct {
 	stretch Stretch
 	ids     []dag.TurnID            // of the records
-	records map[dag.TurnID]*Record  // those looked at so far; in the end all
-	beyond  []dag.TurnID            // parents that are no records of it, each once
-	seen    map[dag.TurnID]struct{} // those of beyond
-	rest    *PreparedStretch        // of Stretch.Rest; nil: there is none
+	records map[dag.TurnID]*Record  // the records checked so far; all of them in the end
+	beyond  []dag.TurnID            // parents that are not records of the stretch, without duplicates
+	seen    map[dag.TurnID]struct{} // the set of beyond
+	rest    *PreparedStretch        // of Stretch.Rest; nil without one
 }
 
-// PrepareStretch checks what can be checked of a stretch alone: that its numbers are
-// consecutive, and that each record is what its digests say. Its cost is that of
-// Prepare, and a parsing and one SHA-256 of each body.
+// PrepareStretch checks a stretch on its own: that its numbers are consecutive, and that each record
+// matches its digests. Its cost is that of Prepare, plus parsing and one SHA-256 of each body.
 func PrepareStretch(s Stretch) (*PreparedStretch, error) {
 	if err := s.checkParts(); err != nil {
 		return nil, err
@@ -32,7 +30,7 @@ func PrepareStretch(s Stretch) (*PreparedStretch, error) {
 	return prepareStretch(s)
 }
 
-// Rest returns what is to be adopted after the stretch, in the same transaction; nil for nothing.
+// Rest returns the stretch to be adopted after this one, in the same transaction; nil without one.
 func (p *PreparedStretch) Rest() *PreparedStretch { return p.rest }
 
 func prepareStretch(s Stretch) (_ *PreparedStretch, err error) {
@@ -66,7 +64,7 @@ func prepareStretch(s Stretch) (_ *PreparedStretch, err error) {
 	return p, nil
 }
 
-// admit takes in the record that comes next.
+// admit checks the next record and adds it.
 func (p *PreparedStretch) admit(r *Record) error {
 	if twin := p.records[r.Turn.ID]; twin != nil {
 		return admittedAgain(r, twin)
@@ -94,9 +92,9 @@ func (p *PreparedStretch) outside(id dag.TurnID) {
 	}
 }
 
-// checkParts makes sure that changes are whole in a stretch and its rest: parts run from 1 on, one number after the other.
+// checkParts checks that changes are whole in a stretch and its rest: their parts run from 1 on, with consecutive numbers.
 func (s *Stretch) checkParts() error {
-	var before history.Entry // the entry before, if its change goes on
+	var before history.Entry // the previous entry
 	for ; s != nil; s = s.Rest {
 		for i := range s.Entries {
 			e := &s.Entries[i]
@@ -116,7 +114,7 @@ func (s *Stretch) checkParts() error {
 	return nil
 }
 
-// checkNumbers makes sure that all together have consecutive numbers.
+// checkNumbers checks that records and entries together have consecutive numbers.
 func (s *Stretch) checkNumbers() error {
 	records, entries := s.Records, s.Entries
 	for next := s.first(); len(records)+len(entries) > 0; next++ {
@@ -154,10 +152,10 @@ func (s *Stretch) first() dag.Seq {
 	return first
 }
 
-// len is how many numbers a stretch uses.
+// len returns how many numbers a stretch uses.
 func (s *Stretch) len() int { return len(s.Records) + len(s.Entries) }
 
-// check refuses a record that is not what its digests say.
+// check refuses a record that does not match its digests.
 func (r *Record) check() error {
 	a := Arrival{Turn: r.Turn, Parents: r.known().parents, Body: r.Body, Salt: r.Salt, External: r.External, Key: r.Key, Marks: r.Marks}
 	if err := a.check(); err != nil {
@@ -203,12 +201,10 @@ func otherConversation(r *Record, p *dag.SkeletonParent, of dag.ConversationID) 
 // Arriving returns the ids of the stretch's records. None may be stored.
 func (p *PreparedStretch) Arriving() []dag.TurnID { return p.ids }
 
-// Beyond returns the ids of the parents that are no records of the stretch, each once. They must be
-// stored already.
+// Beyond returns the ids of the parents that are not records of the stretch, each once. They must be stored already.
 func (p *PreparedStretch) Beyond() []dag.TurnID { return p.beyond }
 
-// Change returns the change that plans the stretch's entries, and fails if it plans others. It is
-// nil if the stretch has none.
+// Change returns the change that plans the stretch's entries, and fails if it plans others. It is nil if the stretch has no entries.
 func (p *PreparedStretch) Change() history.Change {
 	if p.stretch.Change == nil {
 		return nil
@@ -216,7 +212,7 @@ func (p *PreparedStretch) Change() history.Change {
 	return arriving{history.Exactly(p.stretch.Change, history.Known, p.stretch.Entries), p.records}
 }
 
-// An arriving change knows the turns that arrive with it, too.
+// An arriving is a change that also knows the turns that arrive with it.
 type arriving struct {
 	history.Change
 	records map[dag.TurnID]*Record
@@ -231,8 +227,7 @@ func (a arriving) Plan(k *history.State) (*history.Plan, error) {
 	return a.Change.Plan(&all)
 }
 
-// Last returns the stretch's last number, which becomes the tenant's head. It is 0
-// if the stretch is empty, and nothing is to be done.
+// Last returns the stretch's last number, which becomes the tenant's head. It is 0 if the stretch is empty: then Adopt does nothing.
 func (p *PreparedStretch) Last() dag.Seq {
 	first := p.stretch.first()
 	if first == 0 {
@@ -241,7 +236,7 @@ func (p *PreparedStretch) Last() dag.Seq {
 	return first + dag.Seq(p.stretch.len()) - 1
 }
 
-// Follows reports ErrGap unless the stretch continues a history with this head.
+// Follows returns an error that wraps ErrGap unless the stretch is empty or continues a history with this head.
 func (p *PreparedStretch) Follows(head dag.Seq) error {
 	if first := p.stretch.first(); first != 0 && first != head+1 {
 		return fmt.Errorf("%w: it begins with number %d, and the head is %d", ErrGap, first, head)
@@ -249,12 +244,11 @@ func (p *PreparedStretch) Follows(head dag.Seq) error {
 	return nil
 }
 
-// Plan decides what Adopt does with the records: it returns those to insert, complete and without the
-// bodies that are taken away, and the ids of the stored turns whose bodies are. bodies is
-// history.Plan.Bodies of Change, if there is one. The error wraps ErrGap or dag.ErrForm; then nothing is
-// to be inserted.
+// Plan decides what Adopt does with the records. It returns the records to insert, complete but without the bodies
+// that the change removes, and the ids of the stored turns whose bodies it removes. bodies is history.Plan.Bodies
+// of Change, if there is one. The error wraps ErrGap or dag.ErrForm; then nothing may be inserted.
 //
-// Plan is pure. Bodies are those of the stretch, not copies.
+// Plan is pure. The records share the bodies of the stretch.
 func (p *PreparedStretch) Plan(k Known, bodies []dag.TurnID) ([]Record, []dag.TurnID, error) {
 	if err := p.Follows(k.Head); err != nil || p.Last() == 0 {
 		return nil, nil, err

@@ -15,30 +15,30 @@ type (
 	beliefEvidence  = beliefs.Sealed
 )
 
-// Admissible is evidence that was verified. Functions that act on evidence take this type, so that
-// nothing unverified can reach them. The zero value holds nothing and is not admissible; only
-// [Verifier.Verify] returns one with evidence in it.
+// Admissible is verified evidence. Functions that act on evidence take this type, so that nothing unverified can reach
+// them. The zero value is empty and not admissible; only [Verifier.Verify] and [Verifier.VerifyFor] return a value with
+// evidence in it.
 //
 // Its methods are those of [slice.SealedTurns]: OK, Provenance, Tenant, KeyID, AsOf, Turns, Edges
 // and Bytes. They return copies.
 type Admissible struct{ evidence }
 
-// AdmissibleFacts is to a bundle of facts what [Admissible] is to one of turns. Only
-// [Verifier.VerifyFacts] returns one with evidence in it.
+// AdmissibleFacts is the counterpart of [Admissible] for a bundle of facts. Only [Verifier.VerifyFacts] and
+// [Verifier.VerifyFactsFor] return a value with evidence in it.
 //
 // Its methods are those of [facts.Sealed]: OK, Provenance, Tenant, KeyID, AsOf, Facts, Reached,
 // Evidence, Claim and Bytes. They return copies.
 type AdmissibleFacts struct{ factEvidence }
 
-// AdmissibleContext is to a context what [Admissible] is to a slice of turns. Only [Verifier.VerifyContext] returns one
-// with evidence in it.
+// AdmissibleContext is the counterpart of [Admissible] for a context. Only [Verifier.VerifyContext] and
+// [Verifier.VerifyContextFor] return a value with evidence in it.
 //
 // Its methods are those of [contexts.Sealed]: OK, Provenance, Tenant, KeyID, AsOf, Turns, Prompt, Task and Bytes. They
 // return copies.
 type AdmissibleContext struct{ contextEvidence }
 
-// AdmissibleBelief is to evidence of a belief what [Admissible] is to a slice of turns. Only [Verifier.VerifyBelief] returns one
-// with evidence in it.
+// AdmissibleBelief is the counterpart of [Admissible] for evidence of a belief. Only [Verifier.VerifyBelief] and
+// [Verifier.VerifyBeliefFor] return a value with evidence in it.
 //
 // Its methods are those of [beliefs.Sealed]: OK, Provenance, Tenant, KeyID, AsOf, Question, Revisions, Evidence and Bytes. They
 // return copies.
@@ -47,8 +47,8 @@ type AdmissibleBelief struct{ beliefEvidence }
 // ErrDecode is returned by every decoder and encoder of an Admissible.
 var ErrDecode = slice.ErrDecode
 
-// The decoders are refused here too, and not only by what is embedded: a nil pointer to one of these
-// types has nothing embedded to ask.
+// The outer types refuse decoding too, not only the embedded types: a nil pointer to an outer type has no embedded
+// value to call.
 
 func (a *Admissible) UnmarshalJSON([]byte) error   { return ErrDecode }
 func (a *Admissible) UnmarshalText([]byte) error   { return ErrDecode }

@@ -14,23 +14,22 @@ import (
 	"github.com/graphkernel/graphkernel/slice"
 )
 
-// Sizes of an Authority's caches. Both are bounded, so that a stream of
-// invented tenants or tokens costs no memory.
+// Sizes of an Authority's caches. Both are bounded, so that a stream of invented tenants or tokens does not use up
+// memory.
 const (
 	derivedKeys = 1_000
 	goodTokens  = 10_000
 )
 
-// touchEvery is how many hits it takes to move a good token to the front of the cache.
-// Looking is shared, moving is not: with every hit, verifiers would wait for each other.
+// touchEvery is the number of cache hits after which the good token that was hit moves to the front of the cache.
+// Lookups run in parallel, moves do not: if every hit moved a token, verifiers would wait for each other.
 const touchEvery = 16
 
-// An Authority seals slices and checks tokens under a keyring, which can be
-// replaced while it works. It is safe for use by many goroutines.
+// An Authority seals slices and checks tokens with a keyring, which can be replaced at any time. It is safe for
+// concurrent use.
 //
-// It keeps derived keys, and the digests of tokens that were found good. What
-// is kept goes with the keyring it was found under: once Replace returns, no
-// call that begins later accepts a token of a key retired by it.
+// It caches derived keys and the digests of good tokens. The caches are replaced with the keyring: once Replace
+// returns, no call that begins later accepts a token of a key that the new keyring has retired.
 type Authority struct {
 	state        atomic.Pointer[authorityState] // replaced, never changed
 	hits, misses atomic.Uint64
@@ -48,15 +47,14 @@ type derivedName struct {
 	id     KeyID
 }
 
-// NewAuthority returns an authority under a keyring.
+// NewAuthority returns an authority that uses a keyring.
 func NewAuthority(r Keyring) *Authority {
 	a := &Authority{}
 	a.Replace(r)
 	return a
 }
 
-// Replace puts another keyring in place, such as one with a key rotated in or
-// retired.
+// Replace replaces the keyring, for example by one with a rotated or retired key.
 func (a *Authority) Replace(r Keyring) {
 	derived, err := lru.New[derivedName, derivedKey](derivedKeys)
 	if err != nil {
@@ -70,15 +68,14 @@ func (a *Authority) Replace(r Keyring) {
 	a.replaced.Add(1)
 }
 
-// Replaced counts the keyrings that were put in place: anyone who remembers something of one
-// sees by it that there is another.
+// Replaced returns how many keyrings were put in place. A cache that depends on the keyring is stale once the number
+// has changed.
 func (a *Authority) Replaced() uint64 { return a.replaced.Load() }
 
-// Keyring returns the keyring in place.
+// Keyring returns the current keyring.
 func (a *Authority) Keyring() Keyring { return a.now().ring }
 
-// Looked returns how many good tokens were found among those kept, and how many had
-// to be computed.
+// Looked returns how many good tokens were found in the cache, and how many tokens were not.
 func (a *Authority) Looked() (hits, misses uint64) { return a.hits.Load(), a.misses.Load() }
 
 func (a *Authority) now() *authorityState { return a.state.Load() }
@@ -104,7 +101,7 @@ func (a *Authority) Seal(tenant dag.Tenant, s *slice.Slice) (slice.Seal, error) 
 	return a.SealProvenance(tenant, &s.Provenance)
 }
 
-// SealProvenance is Seal for anyone who cut another kind of slice: it signs the six fields.
+// SealProvenance is Seal for slices of other kinds: it signs the six fields.
 func (a *Authority) SealProvenance(tenant dag.Tenant, p *slice.Provenance) (slice.Seal, error) {
 	state := a.now()
 	id, err := state.ring.Signer()
@@ -114,9 +111,10 @@ func (a *Authority) SealProvenance(tenant dag.Tenant, p *slice.Provenance) (slic
 	return state.seal(tenant, id, p)
 }
 
-// Salt returns the salt of something that a tenant was asked, for digests of it that only those who know the salt can try
-// out. It follows from the key that signs and from what was asked, so that the same question has the same salt as
-// long as that key signs. No text that a token is taken of begins as this does: theirs begin with a slice's id.
+// Salt returns the salt for digests of something that a tenant asked, so that only someone who knows the salt can try
+// out guesses. It is derived from the key that signs and from asked: the same question has the same salt as long as
+// that key signs. The text under the MAC cannot equal a token's text: it begins with "salt" and a NUL, a token's text
+// with a slice's id.
 func (a *Authority) Salt(tenant dag.Tenant, asked []byte) (salt dag.Salt, err error) {
 	state := a.now()
 	id, err := state.ring.Signer()
@@ -130,8 +128,9 @@ func (a *Authority) Salt(tenant dag.Tenant, asked []byte) (salt dag.Salt, err er
 	return dag.Salt(mac.Sum(k[:], append([]byte("salt\x00"), asked...))), nil
 }
 
-// Secret derives 32 bytes for a purpose from the key that signs: the same in every process with that keyring, until it rotates. They say nothing
-// of the key, nor of what is derived for another purpose or a tenant.
+// Secret derives 32 bytes for a purpose from the key that signs: the same in every process with that keyring, until it
+// rotates. They reveal nothing about the key, or about secrets derived for another purpose or keys derived for a
+// tenant.
 func (a *Authority) Secret(purpose string) ([]byte, error) {
 	state := a.now()
 	id, err := state.ring.Signer()
@@ -164,11 +163,11 @@ func (s *authorityState) seal(tenant dag.Tenant, id KeyID, p *slice.Provenance) 
 	return slice.Seal{Tenant: tenant, KeyID: string(id), Token: t.String()}, nil
 }
 
-// ErrToken is wrapped when a token is not the one that the key gives.
+// ErrToken is wrapped if a token differs from the token that the key computes.
 var ErrToken = errors.New("token does not match")
 
-// Check reports why a seal does not make the six fields admissible, or nil if
-// it does: ErrKeyUnknown, ErrKeyRetired, ErrToken, or an error of form.
+// Check returns nil if a seal makes the six fields admissible. Otherwise it returns ErrKeyUnknown, ErrKeyRetired,
+// ErrToken, or an error of form.
 func (a *Authority) Check(p *slice.Provenance, seal slice.Seal) error {
 	state := a.now()
 	if _, err := dag.ParseTenant(string(seal.Tenant)); err != nil {
@@ -189,7 +188,7 @@ func (a *Authority) Check(p *slice.Provenance, seal slice.Seal) error {
 	if _, err := state.ring.live(id); err != nil {
 		return err
 	}
-	// Everything that decides goes into the name: no field holds a line feed.
+	// The digest covers every value that decides the result: no field contains a line feed.
 	name := sha256.Sum256([]byte(string(seal.Tenant) + "\n" + seal.KeyID + "\n" + seal.Token + "\n" + text))
 	if state.good.Contains(name) {
 		if a.hits.Add(1)%touchEvery == 0 {

@@ -8,9 +8,10 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// A Boundary holds a question within admissible evidence: it sees the turns of the evidence and the facts that are in it or rest on
-// these turns, and nothing else. Only the Boundary methods of [Admissible], [AdmissibleFacts], [AdmissibleContext] and [AdmissibleBelief] return one
-// that lets anything through; the zero value lets nothing through, and no question is answered within it.
+// A Boundary limits a question to admissible evidence: the question sees the turns and facts of the evidence and the
+// facts that rest on these turns, and nothing else. Only the Boundary methods of [Admissible], [AdmissibleFacts],
+// [AdmissibleContext] and [AdmissibleBelief], and [Verifier.BoundaryFor], return a boundary that admits anything; the
+// zero value admits nothing, and no question is answered within it.
 //
 // Source: Graph Kernel paper, SliceBoundaryGuard.
 type Boundary struct {
@@ -42,33 +43,34 @@ func boundary(of admitted) Boundary {
 	return b
 }
 
-// Boundary lets the turns of the slice through, and the facts that rest on them.
+// Boundary returns a boundary that admits the turns of the slice and the facts that rest on them.
 func (a Admissible) Boundary() Boundary { return boundary(a) }
 
-// Boundary lets the facts through, the turns that are their evidence, and other facts that rest on these.
+// Boundary returns a boundary that admits the facts, the turns that are their evidence, and other facts that rest on
+// these turns.
 func (a AdmissibleFacts) Boundary() Boundary { return boundary(a) }
 
-// Boundary lets the chosen turns and facts through, and other facts that rest on these turns.
+// Boundary returns a boundary that admits the chosen turns and facts, and other facts that rest on these turns.
 func (a AdmissibleContext) Boundary() Boundary { return boundary(a) }
 
-// Boundary lets the turns through that the belief rests on, and the facts that rest on them.
+// Boundary returns a boundary that admits the turns that the belief rests on, and the facts that rest on these turns.
 func (a AdmissibleBelief) Boundary() Boundary { return boundary(a) }
 
-// OK reports whether the boundary is that of admissible evidence.
+// OK reports whether the boundary comes from admissible evidence.
 func (b *Boundary) OK() bool { return b.turns != nil }
 
-// Tenant is that of the evidence.
+// Tenant returns the tenant of the evidence.
 func (b *Boundary) Tenant() dag.Tenant { return b.tenant }
 
-// AsOf is the number of the view that the evidence is of.
+// AsOf returns the sequence number of the view from which the evidence was taken.
 func (b *Boundary) AsOf() dag.Seq { return b.asOf }
 
-// Turns returns the turns that are let through, ascending.
+// Turns returns the admitted turns, ascending.
 func (b *Boundary) Turns() []dag.TurnID {
 	return slices.SortedFunc(maps.Keys(b.turns), dag.TurnID.Compare)
 }
 
-// HasTurn reports whether a turn is let through.
+// HasTurn reports whether the boundary admits a turn.
 func (b *Boundary) HasTurn(id dag.TurnID) bool { return b.turns[id] }
 
 // Facts returns the statements that are in the evidence itself, ascending.

@@ -16,10 +16,10 @@ import (
 	"github.com/graphkernel/graphkernel/slice/kinds"
 )
 
-// MinSecret is the least number of bytes in a secret.
+// MinSecret is the minimum length of a secret, in bytes.
 const MinSecret = 32
 
-// A KeyID names a key of a ring: [a-z0-9][a-z0-9-]{0,62}.
+// A KeyID names a key of a keyring: [a-z0-9][a-z0-9-]{0,62}.
 type KeyID string
 
 // ParseKeyID checks the form of a key's id.
@@ -30,16 +30,15 @@ func ParseKeyID(s string) (KeyID, error) {
 	return KeyID(s), nil
 }
 
-// A Secret is what keys are derived from. It shows itself to no printer, logger
-// or encoder; only Reveal does. A function holds the bytes, because package fmt
-// calls no methods on unexported fields, such as a Keyring's, and would print
-// bytes, and what a pointer leads to, from there.
+// A Secret is the secret from which keys are derived. Printers, loggers and encoders do not show it; only Reveal does.
+// The bytes are kept in a function because package fmt calls no methods on unexported fields, such as a Keyring's; it
+// would print bytes there, also through a pointer.
 type Secret struct{ held func() []byte }
 
-// hold makes a secret of bytes that nobody else has.
+// hold returns a secret that takes ownership of the bytes.
 func hold(b []byte) Secret { return Secret{func() []byte { return b }} }
 
-// bytes returns the secret, or nil for the zero value.
+// bytes returns the bytes of the secret, or nil for the zero value.
 func (s Secret) bytes() []byte {
 	if s.held == nil {
 		return nil
@@ -58,8 +57,7 @@ func NewSecret(b []byte) (Secret, error) {
 	return hold(append([]byte(nil), b...)), nil
 }
 
-// ParseSecret reads a secret written in lowercase hex. The error never holds
-// the text.
+// ParseSecret reads a secret written in lowercase hex. The error never contains the text.
 func ParseSecret(s string) (Secret, error) {
 	if len(s) < 2*MinSecret {
 		return Secret{}, fmt.Errorf("%w: %d characters, want at least %d lowercase hex digits", ErrSecret, len(s), 2*MinSecret)
@@ -71,8 +69,7 @@ func ParseSecret(s string) (Secret, error) {
 	return hold(b), nil
 }
 
-// DrawSecret draws MinSecret bytes from a source of randomness; nil is the
-// system's.
+// DrawSecret draws MinSecret bytes from a source of randomness; nil means the system's.
 func DrawSecret(random io.Reader) (Secret, error) {
 	if random == nil {
 		random = rand.Reader
@@ -99,8 +96,8 @@ func (s Secret) Format(f fmt.State, _ rune)   { _, _ = io.WriteString(f, hidden)
 // A derivedKey signs for one tenant under one key id.
 type derivedKey [32]byte
 
-// derive computes HKDF-SHA256(secret, no salt, "graphkernel:token:v2:TENANT:KEY_ID").
-// A key of fixed length also keeps HMAC's padding from making two keys one.
+// derive computes HKDF-SHA256(secret, no salt, "graphkernel:token:v2:TENANT:KEY_ID"). The fixed length also prevents
+// HMAC's padding from making two different keys equal.
 func derive(s Secret, tenant dag.Tenant, id KeyID) (k derivedKey, err error) {
 	b, err := hkdf.Key(sha256.New, s.bytes(), nil, "graphkernel:token:v2:"+string(tenant)+":"+string(id), len(k))
 	if err != nil {
@@ -110,7 +107,7 @@ func derive(s Secret, tenant dag.Tenant, id KeyID) (k derivedKey, err error) {
 	return k, nil
 }
 
-// A Token is 16 bytes of proof.
+// A Token is a MAC of 16 bytes that proves who cut a slice.
 type Token [16]byte
 
 // String writes the token as 32 lowercase hex digits.
@@ -124,7 +121,8 @@ func ParseToken(s string) (t Token, err error) {
 	return t, nil
 }
 
-// textOf returns the text that a token of six fields is taken of. Fields of a version that is of no kind have none.
+// textOf returns the text over which a token is computed, from the six fields. It returns an error if no kind has the
+// fields' version.
 func textOf(p *slice.Provenance) (string, error) {
 	text, err := p.Canonical()
 	if err == nil {
@@ -141,5 +139,5 @@ func (k *derivedKey) sign(p *slice.Provenance) (t Token, err error) {
 	return Token(mac.Sum(k[:], []byte(text))), nil
 }
 
-// equal compares in constant time.
+// equal compares tokens in constant time.
 func (t Token) equal(other Token) bool { return mac.Tag(t).Equal(mac.Tag(other)) }

@@ -11,13 +11,13 @@ import (
 
 const keyringType = "graphkernel_keyring_v1"
 
-// ErrKeyFile is wrapped when a keyring's file is not as it must be.
+// ErrKeyFile is wrapped if a keyring's file is malformed or its permissions are unsafe.
 var ErrKeyFile = errors.New("unusable keyring file")
 
-// maxKeyFile bounds what is read as a keyring.
+// maxKeyFile is the maximum size of a keyring's file, in bytes.
 const maxKeyFile = 4 << 20
 
-// fileError returns an error of a keyring's file its name.
+// fileError wraps an error of a keyring's file so that its text says so.
 func fileError(err error) error {
 	var unusable *secretfile.UnusableError
 	if errors.As(err, &unusable) {
@@ -26,9 +26,8 @@ func fileError(err error) error {
 	return fmt.Errorf("keyring: %w", err)
 }
 
-// LoadKeyring reads a keyring's file. A file that others than its owner can
-// read or write is refused, and so is a symbolic link's target that is. An
-// absent file is fs.ErrNotExist.
+// LoadKeyring reads a keyring's file. It refuses a file that anyone but its owner can read or write, also if the path
+// is a symbolic link to one. The error for an absent file is fs.ErrNotExist.
 func LoadKeyring(path string) (Keyring, error) {
 	data, err := secretfile.Load(path, maxKeyFile)
 	if err != nil {
@@ -41,9 +40,8 @@ func LoadKeyring(path string) (Keyring, error) {
 	return r, nil
 }
 
-// SaveKeyring writes a keyring's file, mode 0600, all of it or nothing: a new
-// file is synced and then takes the place of the old one. With exclusive it
-// refuses to replace a file (fs.ErrExist). The folder is made if it is absent.
+// SaveKeyring writes a keyring's file with mode 0600, completely or not at all: a new file is synced and then replaces
+// the old one. With exclusive it does not replace a file (fs.ErrExist). An absent folder is created.
 func SaveKeyring(path string, r Keyring, exclusive bool) error {
 	if err := secretfile.Save(path, r.file(), exclusive); err != nil {
 		return fileError(err)
@@ -51,16 +49,14 @@ func SaveKeyring(path string, r Keyring, exclusive bool) error {
 	return nil
 }
 
-// file returns what a keyring's file holds.
+// file returns the content of a keyring's file.
 func (r Keyring) file() []byte { return append(r.append(nil), '\n') }
 
-// ChangeKeyring reads a keyring's file, changes the ring, and saves it. The change
-// is told whether there is a file; if there is none, the ring is empty. A file
-// PATH.lock, which is there as long as this takes, keeps other callers out, so
-// that of two changes made at once none is lost. Of a symbolic link the target
-// changes.
+// ChangeKeyring reads a keyring's file, calls change with the ring, and saves the result. exists tells change whether
+// the file exists; if not, the ring is empty. A lock file PATH.lock keeps other callers out in the meantime, so that
+// concurrent changes are not lost. If the path is a symbolic link, its target is changed.
 func ChangeKeyring(path string, change func(r Keyring, exists bool) (Keyring, error)) (next Keyring, err error) {
-	var changing error // of the keyring or the change, not of the file
+	var changing error // an error of the keyring or of the change, not of the file
 	err = secretfile.Change(path, maxKeyFile, func(data []byte, exists bool) ([]byte, error) {
 		var r Keyring
 		if exists {
@@ -83,7 +79,7 @@ func ChangeKeyring(path string, change func(r Keyring, exists bool) (Keyring, er
 	return next, nil
 }
 
-// append writes the keyring as its file holds it, secrets and all.
+// append appends the keyring in the form of its file, with the secrets.
 func (r Keyring) append(dst []byte) []byte {
 	w := canon.NewWriter(dst)
 	w.BeginObject()
@@ -114,7 +110,7 @@ func (r Keyring) append(dst []byte) []byte {
 	return w.Bytes
 }
 
-// ParseKeyring reads what a keyring's file holds. Its errors hold no secret.
+// ParseKeyring reads the content of a keyring's file. Its errors contain no secret.
 func ParseKeyring(data []byte) (Keyring, error) {
 	doc, err := canon.Parse(data)
 	if err != nil {
@@ -161,8 +157,7 @@ func ParseKeyring(data []byte) (Keyring, error) {
 	return r, nil
 }
 
-// parseKeptID is ParseKeyID without the text in its error: in a damaged file a
-// secret may be where an id should.
+// parseKeptID is ParseKeyID without the text in its error: in a damaged file a secret may be in the place of an id.
 func parseKeptID(s string) (KeyID, error) {
 	id, err := ParseKeyID(s)
 	if err != nil {

@@ -13,15 +13,14 @@ import (
 // A State says what a key may do.
 type State string
 
-// The states of a key. A key goes from signing to live to retired, and never
-// back.
+// The states of a key. A key moves from signing to live to retired, and never back.
 const (
 	Signing State = "signing" // signs and verifies; one key of a ring
 	Live    State = "live"    // verifies
 	Retired State = "retired" // does nothing; its secret is gone
 )
 
-// A Key is a line of a keyring. It shows no secret.
+// A Key is an entry of a keyring, without the secret.
 type Key struct {
 	ID        KeyID
 	State     State
@@ -34,9 +33,8 @@ type ringKey struct {
 	secret Secret
 }
 
-// A Keyring is an immutable set of keys in the order of their creation. The zero
-// Keyring is empty: it signs nothing and verifies nothing. Ids are never used
-// again, not even after retirement.
+// A Keyring is an immutable set of keys in the order of their creation. The zero Keyring is empty: it signs nothing and
+// verifies nothing. An id is never used for a second key, not even after retirement.
 type Keyring struct {
 	keys []ringKey
 }
@@ -68,7 +66,7 @@ func (r Keyring) Signer() (KeyID, error) {
 	return "", ErrNoKey
 }
 
-// Rotate adds a key that signs from now on; the one that signed stays live.
+// Rotate adds a key that signs from now on; the key that signed before stays live.
 func (r Keyring) Rotate(id KeyID, secret Secret, now dag.Time) (Keyring, error) {
 	next, err := r.add(id, secret, Signing, now)
 	if err != nil {
@@ -82,8 +80,8 @@ func (r Keyring) Rotate(id KeyID, secret Secret, now dag.Time) (Keyring, error) 
 	return next, nil
 }
 
-// Import adds a key that verifies and does not sign, such as another kernel's.
-// In a ring where nothing signs it signs.
+// Import adds a key that verifies and does not sign, such as another kernel's. If the ring has no key that signs, the
+// imported key signs.
 func (r Keyring) Import(id KeyID, secret Secret, now dag.Time) (Keyring, error) {
 	if _, err := r.Signer(); err != nil {
 		return r.add(id, secret, Signing, now)
@@ -109,8 +107,8 @@ func (r Keyring) add(id KeyID, secret Secret, state State, now dag.Time) (Keyrin
 	return Keyring{append(slices.Clone(r.keys), ringKey{Key{ID: id, State: state, CreatedAt: now}, secret})}, nil
 }
 
-// Retire ends a key for good: its tokens no longer verify, and its secret is
-// dropped. The key that signs cannot be retired; rotate first.
+// Retire ends a key permanently: its tokens no longer verify, and its secret is dropped. The key that signs cannot be
+// retired; rotate first.
 func (r Keyring) Retire(id KeyID, now dag.Time) (Keyring, error) {
 	i := r.find(id)
 	switch {
@@ -131,7 +129,7 @@ func (r Keyring) NextID() KeyID {
 	next := 1
 	for i := range r.keys {
 		digits := strings.TrimPrefix(string(r.keys[i].ID), "k")
-		if n, err := strconv.Atoi(digits); err == nil && n < 1_000_000_000 { // others are not of this series
+		if n, err := strconv.Atoi(digits); err == nil && n < 1_000_000_000 { // other ids are not part of this series
 			next = max(next, n+1)
 		}
 	}
@@ -148,7 +146,7 @@ func (r Keyring) find(id KeyID) int {
 	return slices.IndexFunc(r.keys, func(k ringKey) bool { return k.ID == id })
 }
 
-// live returns the secret of a key that verifies.
+// live returns the secret of a key that may verify: ErrKeyUnknown or ErrKeyRetired otherwise.
 func (r Keyring) live(id KeyID) (Secret, error) {
 	i := r.find(id)
 	switch {

@@ -7,16 +7,16 @@ import (
 	"github.com/graphkernel/graphkernel/slice"
 )
 
-// A TokenVerdict says what came of judging a token without its bundle. It speaks
-// for the six fields alone: anyone who acts on the turns must verify the bundle.
+// A TokenVerdict is the result of judging a token without its bundle. It covers the six fields only: before acting on
+// the turns, verify the bundle.
 type TokenVerdict struct {
 	Outcome Outcome
-	KeyID   KeyID  // the key that signed, if verified; else the one that was named
-	Reason  string // in one sentence; "" if verified
+	KeyID   KeyID  // the key that signed, if verified; otherwise the key that was named
+	Reason  string // one sentence; "" if verified
 }
 
-// VerifyToken judges a token over the six fields, for a tenant. Without a key id
-// every key that is live is tried, the one that signs first.
+// VerifyToken judges a token over the six fields, for a tenant. Without a key id it tries every live key, beginning
+// with the one that signs.
 func (v *Verifier) VerifyToken(tenant dag.Tenant, p *slice.Provenance, key, token string) TokenVerdict {
 	if key != "" {
 		return verdictOf(KeyID(key), v.authority.Check(p, slice.Seal{Tenant: tenant, KeyID: key, Token: token}))
@@ -29,7 +29,7 @@ func (v *Verifier) VerifyToken(tenant dag.Tenant, p *slice.Provenance, key, toke
 	first := verdictOf(signer, v.authority.Check(p, slice.Seal{Tenant: tenant, KeyID: string(signer), Token: token}))
 	if first.Outcome != Tampered {
 		if first.Outcome != Verified {
-			first.KeyID = "" // nobody named one
+			first.KeyID = "" // the caller named no key
 		}
 		return first
 	}

@@ -14,55 +14,53 @@ import (
 	"github.com/graphkernel/graphkernel/slice/kinds"
 )
 
-// An Outcome sums up a verification. The names are stable.
+// An Outcome is the result of a verification. The names are stable.
 type Outcome string
 
 // The outcomes.
 const (
 	Verified       Outcome = "verified"
-	Tampered       Outcome = "tampered"        // something does not match what was signed
-	KeyUnknown     Outcome = "key_unknown"     // the body agrees with its header; nobody here can say who signed it
-	KeyRetired     Outcome = "key_retired"     // the same, and the key verifies nothing any more
-	Malformed      Outcome = "malformed"       // the bytes are no bundle
-	UnknownVersion Outcome = "unknown_version" // the bytes are a bundle of a version that is not known here
+	Tampered       Outcome = "tampered"        // the bundle differs from what was signed
+	KeyUnknown     Outcome = "key_unknown"     // the body agrees with its header, but the authority does not know the signing key
+	KeyRetired     Outcome = "key_retired"     // the same, but the signing key is retired
+	Malformed      Outcome = "malformed"       // the bytes are not a bundle
+	UnknownVersion Outcome = "unknown_version" // the bytes are a bundle of an unknown version
 )
 
-// A Verdict says what was checked and what came out.
+// A Verdict is the outcome of a verification with the checks behind it.
 type Verdict struct {
 	Outcome  Outcome
-	Reason   string        // in one sentence; "" if verified
-	Checks   []slice.Check // one for every slice.CheckID, in their order
+	Reason   string        // one sentence; "" if verified
+	Checks   []slice.Check // one for every slice.CheckID, in that order
 	Redacted []dag.TurnID  // turns whose text is withheld or erased
-	Claim    Claim         // what the bytes say; zero if they could not be read
+	Claim    Claim         // what the bundle says; zero if it could not be read
 }
 
-// A Claim is what a bundle says of itself. It is true only if the outcome is
-// Verified.
+// A Claim is what a bundle says about itself. It is true only if the outcome is Verified.
 type Claim struct {
 	Provenance slice.Provenance
 	Seal       slice.Seal
 	AsOf       dag.Seq
-	Turns      int // of a bundle of turns
-	Facts      int // of a bundle of facts
+	Turns      int // the number of turns, if bundles of this kind count them
+	Facts      int // the number of facts, if bundles of this kind count them
 }
 
-// A Verifier judges bundles. It needs the keys and the bundle, no store.
+// A Verifier verifies bundles. It needs the keys and the bundle, but no store.
 type Verifier struct {
 	authority *Authority
 }
 
-// NewVerifier returns a verifier that trusts the keys of an authority.
+// NewVerifier returns a verifier that uses the keys of an authority.
 func NewVerifier(a *Authority) *Verifier { return &Verifier{a} }
 
-// Verify makes every check that it can on a bundle's bytes. The Admissible holds
-// evidence if and only if the outcome is Verified. The bytes are copied.
+// Verify makes every possible check on the bytes of a bundle of turns. The Admissible contains evidence if and only if
+// the outcome is Verified. The bytes are copied.
 func (v *Verifier) Verify(data []byte) (Admissible, Verdict) {
 	return verified(v, slice.Bundles, data, anyTenant, func(b *slice.Bundle, data []byte) Admissible { return Admissible{slice.SealTurns(b, data)} })
 }
 
-// VerifyFor is Verify on behalf of a tenant. A bundle of any other tenant is not
-// admissible, and the outcome, KeyUnknown, does not depend on its token: nobody
-// learns from it what another tenant's keys have signed.
+// VerifyFor is Verify on behalf of a tenant. A bundle of any other tenant is not admissible, and its token does not
+// change the outcome, KeyUnknown: a tenant learns nothing about what another tenant's keys have signed.
 func (v *Verifier) VerifyFor(tenant dag.Tenant, data []byte) (Admissible, Verdict) {
 	return verified(v, slice.Bundles, data, only(tenant), func(b *slice.Bundle, data []byte) Admissible { return Admissible{slice.SealTurns(b, data)} })
 }
@@ -101,13 +99,14 @@ func (v *Verifier) VerifyBeliefFor(tenant dag.Tenant, data []byte) (AdmissibleBe
 	return verified(v, beliefs.Bundles, data, only(tenant), func(b *beliefs.Bundle, data []byte) AdmissibleBelief { return AdmissibleBelief{beliefs.Seal(b, data)} })
 }
 
-// JudgeFor judges the bytes of a bundle of any kind on behalf of a tenant, as VerifyFor does.
+// JudgeFor verifies the bytes of a bundle of any kind on behalf of a tenant, as VerifyFor does.
 func (v *Verifier) JudgeFor(tenant dag.Tenant, data []byte) Verdict {
 	_, verdict := v.verify(kinds.Of(data), data, only(tenant))
 	return verdict
 }
 
-// BoundaryFor judges the bytes of a bundle of any kind on behalf of a tenant, and returns the boundary that holds a question within it. It is not OK unless the outcome is Verified.
+// BoundaryFor verifies the bytes of a bundle of any kind on behalf of a tenant, and returns the boundary of its
+// evidence. The boundary is not OK unless the outcome is Verified.
 func (v *Verifier) BoundaryFor(tenant dag.Tenant, data []byte) (Boundary, Verdict) {
 	body, verdict := v.verify(kinds.Of(data), data, only(tenant))
 	if body == nil {
@@ -116,7 +115,7 @@ func (v *Verifier) BoundaryFor(tenant dag.Tenant, data []byte) (Boundary, Verdic
 	return boundary(slice.NewSealed(body, nil)), verdict
 }
 
-// only lets the keys of one tenant be looked at.
+// only permits the use of one tenant's keys.
 func only(tenant dag.Tenant) func(slice.Seal) error {
 	return func(seal slice.Seal) error {
 		if seal.Tenant != tenant {
@@ -126,12 +125,13 @@ func only(tenant dag.Tenant) func(slice.Seal) error {
 	}
 }
 
-// anyTenant lets those of the tenant that a bundle names be looked at.
+// anyTenant permits the use of the keys of the tenant that a bundle names.
 func anyTenant(slice.Seal) error { return nil }
 
-// verified seals what was verified, as a kind of evidence does.
+// verified verifies a bundle and seals its body as the kind's admissible type; the zero value if the outcome is not
+// Verified.
 func verified[B slice.Body, A any](v *Verifier, k *slice.Kind, data []byte, mayCheck func(slice.Seal) error, seal func(B, []byte) A) (a A, _ Verdict) {
-	data = bytes.Clone(data) // what is checked is what is kept, whatever the caller does with its own
+	data = bytes.Clone(data) // the copy that is checked is the copy that is kept, even if the caller changes data
 	body, verdict := v.verify(k, data, mayCheck)
 	if b, ok := body.(B); ok {
 		a = seal(b, data)
@@ -139,7 +139,8 @@ func verified[B slice.Body, A any](v *Verifier, k *slice.Kind, data []byte, mayC
 	return a, verdict
 }
 
-// verify makes every check that it can on the bytes of a bundle of a kind. There is a body if and only if the outcome is Verified.
+// verify makes every possible check on the bytes of a bundle of a kind. It returns a body if and only if the outcome is
+// Verified.
 func (v *Verifier) verify(k *slice.Kind, data []byte, mayCheck func(slice.Seal) error) (slice.Body, Verdict) {
 	body, checks, err := k.Open(data)
 	if err != nil {
@@ -154,7 +155,7 @@ func (v *Verifier) verify(k *slice.Kind, data []byte, mayCheck func(slice.Seal) 
 	return body, verdict
 }
 
-// judge sums up the checks of a body, and makes that of the token.
+// judge sums up the checks of a body, and adds the checks of form, version and token.
 func (v *Verifier) judge(checks []slice.Check, claim Claim, mayCheck func(slice.Seal) error) Verdict {
 	verdict := Verdict{Outcome: Verified, Checks: make([]slice.Check, 0, 3+len(checks)), Claim: claim}
 	verdict.Checks = append(verdict.Checks,
@@ -174,7 +175,7 @@ func (v *Verifier) judge(checks []slice.Check, claim Claim, mayCheck func(slice.
 	return verdict
 }
 
-// fail sets the outcome, unless an earlier check has.
+// fail sets the outcome unless an earlier check has set it.
 func (v *Verdict) fail(o Outcome, reason string) {
 	if v.Outcome == Verified {
 		v.Outcome, v.Reason = o, reason

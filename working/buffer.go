@@ -18,7 +18,7 @@ var (
 	ErrFull     = errors.New("working memory is full")                 // nothing was put
 )
 
-// Limits bound what is kept. A limit that is zero has its default.
+// Limits bound working memory. A zero limit means its default.
 type Limits struct {
 	Messages    int           // of one session; 50
 	Bytes       int           // of one session; 256 KiB
@@ -31,11 +31,11 @@ type Limits struct {
 const (
 	MaxMessages    = 1000
 	MaxBytes       = 8 << 20
-	MaxTenantBytes = 1 << 30 // that a tenant's sessions may be given
+	MaxTenantBytes = 1 << 30 // of all sessions of a tenant
 	MaxSessions    = 10_000
 )
 
-// Filled returns the limits with nothing left to its default.
+// Filled returns the limits with defaults in place of zeros.
 func (l Limits) Filled() Limits {
 	for _, f := range []struct {
 		to       *int
@@ -51,7 +51,7 @@ func (l Limits) Filled() Limits {
 	return l
 }
 
-// Check reports the first limit that is out of bounds. The limits are filled.
+// Check reports the first limit that is out of bounds. The limits must be filled.
 func (l Limits) Check() error {
 	for _, f := range []struct {
 		what      string
@@ -67,7 +67,7 @@ func (l Limits) Check() error {
 	return nil
 }
 
-// until is when what is put now expires.
+// until returns the time when a message that is put now expires.
 func (l Limits) until(now dag.Time) dag.Time {
 	return min(now+dag.Time(l.Expires/time.Microsecond), dag.MaxTime)
 }
@@ -75,13 +75,13 @@ func (l Limits) until(now dag.Time) dag.Time {
 // MaxSession bounds the bytes of a session's name.
 const MaxSession = 128
 
-// A Name names a session. Sessions of two owners have nothing to do with each other.
+// A Name names a session. Sessions of different owners are independent, even with the same session name.
 type Name struct {
-	Owner   string // who puts, as access.CallerIn has it; "" if nobody said so
+	Owner   string // the caller who puts, as access.CallerIn returns it; "" if unknown
 	Session string
 }
 
-// Check reports a session's name that is not of its form: 1 to 128 letters, digits and the characters . _ : -
+// Check refuses a malformed session name. It must be 1 to 128 letters, digits and the characters . _ : -
 func (n Name) Check() error {
 	ok := n.Session != "" && len(n.Session) <= MaxSession && n.Session != "." && n.Session != ".."
 	for i := 0; i < len(n.Session) && ok; i++ {
@@ -94,21 +94,21 @@ func (n Name) Check() error {
 	return nil
 }
 
-// digest names a session where its name does not fit, and where nobody is to read it.
+// digest returns a short name of the session that does not reveal its real name.
 func (n Name) digest() string {
 	sum := sha256.Sum256([]byte(n.Owner + "\x00" + n.Session))
 	return hex.EncodeToString(sum[:16])
 }
 
-// ID returns the id of the message that is put with a key: the same key always has the same.
+// ID returns the id of a message that is put with a key. The same key always has the same id.
 func (n Name) ID(key string) dag.TurnID { return dag.ExternalTurnID("working", n.digest()+"/"+key) }
 
-// Conversation returns the conversation that a session becomes unless another is named.
+// Conversation returns the default conversation of a session's consolidated messages.
 func (n Name) Conversation() dag.ConversationID {
 	return dag.ExternalConversationID("working", n.digest())
 }
 
-// A Message is what somebody said in a session. Its ID is that of the turn that it may become.
+// A Message is a message of a session. Its ID is the id of the turn that it may become.
 type Message struct {
 	ID      dag.TurnID `json:"id"`
 	Role    dag.Role   `json:"role"`
@@ -118,29 +118,29 @@ type Message struct {
 	Until   dag.Time   `json:"until"` // when it expires
 }
 
-// overhead is what a message counts beside its texts.
+// overhead is the size of a message in addition to its texts, in bytes.
 const overhead = 64
 
-// Size is what a message counts against limits of bytes.
+// Size returns the bytes of a message that count against the limits.
 func (m *Message) Size() int { return overhead + len(m.Author) + len(m.Content) }
 
-// same reports whether two messages say the same.
+// same reports whether two messages have the same role, author and content.
 func (m *Message) same(o *Message) bool {
 	return m.Role == o.Role && m.Author == o.Author && m.Content == o.Content
 }
 
-// A Buffer holds the messages of a session, in the order in which they were put.
+// A Buffer contains the messages of a session, in the order in which they were put.
 type Buffer struct {
 	Owner    string    `json:"owner"`
 	Session  string    `json:"session"`
 	Messages []Message `json:"messages,omitempty"`
 
-	// Last is the turn that was consolidated last, which the next one continues. It is forgotten at Until.
+	// Last is the turn that was consolidated last; the next one continues it. Last is dropped at Until.
 	Last  *dag.TurnID `json:"last,omitempty"`
 	Until dag.Time    `json:"until,omitempty"`
 }
 
-// Size is what the buffer counts against limits of bytes.
+// Size returns the bytes of the buffer that count against the limits.
 func (b *Buffer) Size() (n int) {
 	for i := range b.Messages {
 		n += b.Messages[i].Size()
@@ -148,7 +148,7 @@ func (b *Buffer) Size() (n int) {
 	return n
 }
 
-// ends is when nothing of the buffer is left.
+// ends returns the time when all of the buffer has expired; 0 if it is empty.
 func (b *Buffer) ends() dag.Time {
 	end := b.Until
 	for i := range b.Messages {
@@ -167,7 +167,7 @@ func (b *Buffer) Live(now dag.Time) (list []Message) {
 	return list
 }
 
-// Expire takes away what has expired, and returns how many messages that were.
+// Expire removes the expired messages and an expired Last, and returns the number of messages removed.
 func (b *Buffer) Expire(now dag.Time) int {
 	before := len(b.Messages)
 	b.Messages = b.Live(now)
@@ -177,15 +177,15 @@ func (b *Buffer) Expire(now dag.Time) int {
 	return before - len(b.Messages)
 }
 
-// A Placed message is one that was put.
+// A Placed is a message that was put.
 type Placed struct {
 	Message
-	Existing bool // it was there already, and stays as it was
+	Existing bool // it was in the buffer already, and is unchanged
 }
 
-// Put appends messages, and lets as many of the oldest drop out as there are too many, or as take too many bytes. It
-// returns the messages as they are kept, and how many dropped out. If there is an error nothing was put. The times of the messages are set;
-// what has expired must have been taken away.
+// Put appends messages and sets their times. It drops the oldest messages until the buffer is within the limits. It
+// returns the messages as stored, and the number of dropped messages. On an error nothing is put.
+// The caller must have called Expire.
 func (b *Buffer) Put(l Limits, now dag.Time, list []Message) (put []Placed, dropped int, _ error) {
 	all, fresh, size := slices.Clone(b.Messages), 0, 0
 	for i := range list {
@@ -212,12 +212,12 @@ func (b *Buffer) Put(l Limits, now dag.Time, list []Message) (put []Placed, drop
 	return put, before - len(b.Messages), nil
 }
 
-// Remember notes the turn that was consolidated last, for as long as a message would stay.
+// Remember sets the turn that was consolidated last, for as long as a message lasts.
 func (b *Buffer) Remember(l Limits, now dag.Time, turn dag.TurnID) {
 	b.Last, b.Until = &turn, l.until(now)
 }
 
-// Take takes messages away, those of them that are there, and returns how many that were.
+// Take removes the given messages, and returns how many of them were present.
 func (b *Buffer) Take(ids []dag.TurnID) int {
 	before := len(b.Messages)
 	b.Messages = slices.DeleteFunc(slices.Clone(b.Messages), func(m Message) bool { return slices.Contains(ids, m.ID) })

@@ -16,13 +16,13 @@ const (
 	sessions  = "working/session/"
 )
 
-// An Entry is what an index says of a session, as it was when it changed last.
+// An Entry describes a session in an index, as it was when it changed last.
 type Entry struct {
 	Owner    string   `json:"owner"`
 	Session  string   `json:"session"`
 	Messages int      `json:"messages"`
 	Bytes    int      `json:"bytes"`
-	Until    dag.Time `json:"until"` // when the last of it expires
+	Until    dag.Time `json:"until"` // when all of the session has expired
 }
 
 // Name returns the name of the session.
@@ -33,7 +33,7 @@ type Index struct {
 	Sessions []Entry `json:"sessions"`
 }
 
-// Live returns the sessions of which something has not expired.
+// Live returns the sessions that have not expired.
 func (x *Index) Live(now dag.Time) (list []Entry) {
 	for i := range x.Sessions {
 		if x.Sessions[i].Until > now {
@@ -43,7 +43,7 @@ func (x *Index) Live(now dag.Time) (list []Entry) {
 	return list
 }
 
-// set notes what a session has become.
+// set updates the entry of a session. It removes the entry of an empty session.
 func (x *Index) set(b *Buffer) {
 	e := Entry{b.Owner, b.Session, len(b.Messages), b.Size(), b.ends()}
 	at, found := slices.BinarySearchFunc(x.Sessions, e, func(a, b Entry) int {
@@ -59,7 +59,7 @@ func (x *Index) set(b *Buffer) {
 	}
 }
 
-// check reports ErrFull if a tenant has more than it may.
+// check returns ErrFull if a tenant exceeds its limits.
 func (x *Index) check(l Limits) error {
 	bytes := 0
 	for i := range x.Sessions {
@@ -71,14 +71,14 @@ func (x *Index) check(l Limits) error {
 	return nil
 }
 
-// An Update changes one session. Its results are those of the last plan.
+// An Update is a change of one session. Its results are those of the last call of Plan.
 type Update struct {
-	Name   Name // zero: only what has expired goes
+	Name   Name // zero: only expired sessions are removed
 	Limits Limits
 	Now    dag.Time
-	Erases bool // what is taken away must not be left in a store's own files
+	Erases bool // removed messages must not remain in a store's own files
 
-	// Do changes the buffer, from which what has expired was taken away. It may be called again, each time with what is kept then.
+	// Do changes the buffer, after its expired messages were removed. It may be called more than once, each time with the current buffer.
 	Do func(b *Buffer) error
 
 	Expired int // messages of the session that had expired
@@ -98,7 +98,7 @@ func (u *Update) Needs(k *history.State) (n history.Needs) {
 	return n
 }
 
-// Plan replaces both, and drops sessions that have expired.
+// Plan replaces the index and the session, and removes expired sessions.
 func (u *Update) Plan(k *history.State) (*history.Plan, error) {
 	x, err := parse[Index](indexName, k.Snapshots[indexName])
 	if err != nil {
@@ -136,7 +136,7 @@ func (u *Update) Plan(k *history.State) (*history.Plan, error) {
 	return p, replace(p, k, indexName, &x, len(x.Sessions) == 0)
 }
 
-// replace adds a snapshot to a plan if its value is another than before.
+// replace adds a snapshot to a plan if its value has changed.
 func replace(p *history.Plan, k *history.State, name string, v any, empty bool) error {
 	var value []byte
 	if !empty {

@@ -12,20 +12,20 @@ import (
 	"github.com/graphkernel/graphkernel/history"
 )
 
-// A Keeper keeps snapshots. Every store does, and so does a Memory.
+// A Keeper stores snapshots. Every store is a Keeper, and so is a Memory.
 type Keeper interface {
 	Write(ctx context.Context, tenant dag.Tenant, c history.Change) error
 	Snapshots(ctx context.Context, tenant dag.Tenant, p history.SnapshotPage) ([]history.Snapshot, error)
 }
 
-// Read returns the buffer of a session, with what has expired in it.
+// Read returns the buffer of a session, including expired messages.
 func Read(ctx context.Context, k Keeper, tenant dag.Tenant, n Name) (Buffer, error) {
 	b, err := read[Buffer](ctx, k, tenant, n.snapshot())
 	b.Owner, b.Session = n.Owner, n.Session
 	return b, err
 }
 
-// ReadIndex returns the index of a tenant, with what has expired in it.
+// ReadIndex returns the index of a tenant, including expired sessions.
 func ReadIndex(ctx context.Context, k Keeper, tenant dag.Tenant) (Index, error) {
 	return read[Index](ctx, k, tenant, indexName)
 }
@@ -38,10 +38,10 @@ func read[T any](ctx context.Context, k Keeper, tenant dag.Tenant, name string) 
 	return parse[T](name, list[0].Value)
 }
 
-// pageOf is how many sessions are read at once where all are.
+// pageOf is the number of sessions that Holding reads at once.
 const pageOf = 8
 
-// Holding returns the session that holds a message, if one does.
+// Holding returns the session that contains a message; false if there is none.
 func Holding(ctx context.Context, k Keeper, tenant dag.Tenant, id dag.TurnID) (Name, bool, error) {
 	page := history.SnapshotPage{Prefix: sessions, Limit: pageOf}
 	for {
@@ -65,28 +65,29 @@ func Holding(ctx context.Context, k Keeper, tenant dag.Tenant, id dag.TurnID) (N
 	}
 }
 
-// A Memory keeps the sessions of all tenants in the memory of one process. It is safe for use by many goroutines.
+// A Memory stores the sessions of all tenants in the memory of one process. It is safe for use by many goroutines.
 type Memory struct {
 	most int
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	size    int
 	tenants map[dag.Tenant]map[string][]byte
 }
 
-// NewMemory returns a memory of at most so many bytes.
+// NewMemory returns an empty memory that is bounded to a number of bytes.
 func NewMemory(most int) *Memory {
 	return &Memory{most: most, tenants: map[dag.Tenant]map[string][]byte{}}
 }
 
-// Size returns how many bytes are in use.
+// Size returns the number of bytes in use.
 func (m *Memory) Size() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.size
 }
 
-// Write does what a change plans, which must be about snapshots alone. It is ErrFull, and nothing is changed, if more would be kept than may.
+// Write performs a change, which must plan only snapshots. If the memory would grow beyond its bound, the error is ErrFull and nothing
+// is changed.
 func (m *Memory) Write(ctx context.Context, tenant dag.Tenant, c history.Change) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -162,7 +163,7 @@ func (m *Memory) Snapshots(ctx context.Context, tenant dag.Tenant, p history.Sna
 	return list, nil
 }
 
-// Tenants lists up to limit tenants of whom something is kept, with names above after, ascending.
+// Tenants returns up to limit tenants that have sessions, with names above after, ascending.
 func (m *Memory) Tenants(_ context.Context, after dag.Tenant, limit int) (list []dag.Tenant, _ error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

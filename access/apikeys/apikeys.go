@@ -1,7 +1,7 @@
-// Package apikeys owns the record of API keys: their entries, and reading and writing them in a
-// history. One entry says that a key was made, another that it was revoked. The detail of the
-// first is all of the key that its leaf does not say: role, note, scope, the hash of the key's
-// text, and its number among the tenant's keys. The key itself is nowhere.
+// Package apikeys owns the record of API keys: their entries, and reading and writing them in a history. One entry
+// records that a key was created, another that it was revoked. The detail of the first contains everything about the
+// key that its leaf does not: role, note, scope, the hash of the key's text, and its number among the tenant's keys.
+// The key itself is not stored anywhere.
 package apikeys
 
 import (
@@ -26,15 +26,14 @@ const (
 )
 
 const (
-	// indexID leads from a key's id to what it is since an entry: see appendState. The term
-	// that begins last counts.
+	// indexID maps a key's id to its state since an entry: see appendState. The newest term is the current state.
 	indexID history.Index = 129
-	// indexNumber leads from a key's number, eight bytes, big-endian, to the entry of its making.
+	// indexNumber maps a key's number, eight bytes, big-endian, to the entry of its creation.
 	indexNumber history.Index = 130
 )
 
-// Max bounds the API keys of a tenant. Revoked ones count: they are kept, so that who had which
-// key can be told later.
+// Max is the maximum number of API keys of a tenant. Revoked keys count, because they are kept to show later who had
+// which key.
 const Max = 10_000
 
 // Errors that callers branch on.
@@ -43,12 +42,12 @@ var (
 	ErrTooMany = errors.New("the tenant has as many API keys as it can have")
 )
 
-// A Base is the API keys in a history.
+// A Base is a history through which API keys are read and written.
 type Base struct{ history.History }
 
-// Put records a new API key of the tenant that it names. The same key again changes nothing, and
-// if it was revoked since it stays revoked; its id with anything else is ErrExists. One more than
-// Max is ErrTooMany. RevokedAt must be 0.
+// Put records a new API key of the tenant named in it. Recording the same key again has no effect, also if it has been
+// revoked since. The error is ErrExists if the id belongs to another key, and ErrTooMany if the tenant already has Max
+// keys. RevokedAt must be 0.
 func (b Base) Put(ctx context.Context, key access.Key) error {
 	if err := key.Check(); err != nil {
 		return err
@@ -81,7 +80,7 @@ func (b Base) Put(ctx context.Context, key access.Key) error {
 
 func newest(id string) history.Key { return history.Key{Index: indexID, Key: id} }
 
-// stored returns what a key is by now, nil if there is none.
+// stored returns the current state of a key, nil if there is no such key.
 func stored(tx *history.Tx, id string) (*access.Key, error) {
 	t, there, err := tx.Newest(newest(id))
 	if err != nil || !there {
@@ -91,7 +90,7 @@ func stored(tx *history.Tx, id string) (*access.Key, error) {
 	return &key, err
 }
 
-// lastNumber leads to the last key that was made.
+// lastNumber selects the key that was created last.
 var lastNumber = history.Range{Index: indexNumber, Last: true, Limit: 1}
 
 func nextNumber(tx *history.Tx) (uint64, error) {
@@ -105,7 +104,7 @@ func nextNumber(tx *history.Tx) (uint64, error) {
 	return binary.BigEndian.Uint64(last[0].Key) + 1, nil
 }
 
-// Get returns one API key, revoked or not. An unknown id or tenant is store.ErrNotFound.
+// Get returns one API key, revoked or not. The error for an unknown id or tenant is store.ErrNotFound.
 func (b Base) Get(ctx context.Context, tenant dag.Tenant, id string) (access.Key, error) {
 	if access.CheckID(id) != nil {
 		return access.Key{}, fmt.Errorf("API key: %w", store.ErrNotFound)
@@ -120,7 +119,7 @@ func (b Base) Get(ctx context.Context, tenant dag.Tenant, id string) (access.Key
 	return readState(tenant, &lists[0][0])
 }
 
-// All returns every API key of a tenant, revoked ones too, in the order of Compare.
+// All returns every API key of a tenant, including revoked ones, in the order of Compare.
 func (b Base) All(ctx context.Context, tenant dag.Tenant) ([]access.Key, error) {
 	lists, err := b.Terms(ctx, tenant, []history.Range{{Index: indexID}})
 	if err != nil {
@@ -136,7 +135,7 @@ func (b Base) All(ctx context.Context, tenant dag.Tenant) ([]access.Key, error) 
 			return nil, err
 		}
 		if n := len(all); n > 0 && all[n-1].ID == k.ID {
-			all = all[:n-1] // this term begins later
+			all = all[:n-1] // this term is newer
 		}
 		all = append(all, k)
 	}
@@ -144,14 +143,13 @@ func (b Base) All(ctx context.Context, tenant dag.Tenant) ([]access.Key, error) 
 	return all, nil
 }
 
-// Compare is the order of a listing: by time of creation, then by id.
+// Compare orders keys for listings: by time of creation, then by id.
 func Compare(a, b access.Key) int {
 	return cmp.Or(cmp.Compare(a.CreatedAt, b.CreatedAt), cmp.Compare(a.ID, b.ID))
 }
 
-// Revoke sets when a key was revoked, which cannot be undone, and returns the record. Revoking
-// again changes nothing and returns the record that is there. An unknown key is
-// store.ErrNotFound. The time must be above 0.
+// Revoke revokes a key at the given time, which cannot be undone, and returns its record. Revoking it again has no
+// effect and returns the existing record. The error for an unknown key is store.ErrNotFound. The time must be above 0.
 func (b Base) Revoke(ctx context.Context, tenant dag.Tenant, id string, at dag.Time) (access.Key, error) {
 	if at == 0 || !at.Valid() {
 		return access.Key{}, fmt.Errorf("%w: an API key cannot be revoked at %d", dag.ErrForm, at)
@@ -180,8 +178,7 @@ func (b Base) Revoke(ctx context.Context, tenant dag.Tenant, id string, at dag.T
 	return key, nil
 }
 
-// Leaves are what the ledger holds of an API key: its creation, and its revocation if it was
-// revoked.
+// Leaves returns the leaves of an API key in the ledger: its creation and, if it was revoked, its revocation.
 func Leaves(k *access.Key) [][]byte {
 	leaves := [][]byte{leaf(k, ledger.KeyCreated)}
 	if k.RevokedAt != 0 {

@@ -12,7 +12,7 @@ import (
 	"github.com/graphkernel/graphkernel/ledger"
 )
 
-// appendDetail appends what is kept of a key beside its leaf: canonical JSON.
+// appendDetail appends the part of a key that is stored in addition to its leaf, as canonical JSON.
 func appendDetail(dst []byte, k *access.Key, number uint64) []byte {
 	w := canon.NewWriter(dst)
 	w.BeginObject()
@@ -40,7 +40,7 @@ func appendDetail(dst []byte, k *access.Key, number uint64) []byte {
 	return w.Bytes
 }
 
-// readDetail reads what appendDetail wrote into a key.
+// readDetail reads the output of appendDetail into a key.
 func readDetail(k *access.Key, detail []byte) (number uint64, err error) {
 	doc, err := canon.Parse(detail)
 	if err != nil {
@@ -69,11 +69,11 @@ func readDetail(k *access.Key, detail []byte) (number uint64, err error) {
 	return number, nil
 }
 
-// stateTimes is how many bytes of a state come before the detail.
+// stateTimes is the number of bytes before the detail in a state.
 const stateTimes = 16
 
-// appendState writes what a key is, as the value of a term: when it was made and when it was
-// revoked, eight bytes each, big-endian, and the detail of its making.
+// appendState appends the state of a key, which is the value of its term: the times of its creation and its revocation,
+// eight bytes each, big-endian, and the detail of its creation.
 func appendState(k *access.Key, detail []byte) []byte {
 	b := make([]byte, 0, stateTimes+len(detail))
 	b = binary.BigEndian.AppendUint64(b, uint64(k.CreatedAt))
@@ -81,8 +81,7 @@ func appendState(k *access.Key, detail []byte) []byte {
 	return append(b, detail...)
 }
 
-// readState reads a term of indexID. What is no key is an error: what cannot be trusted must not
-// open anything.
+// readState reads a term of indexID. Anything but a valid key is an error: a damaged key must not open anything.
 func readState(tenant dag.Tenant, t *history.Term) (access.Key, error) {
 	k := access.Key{Tenant: tenant, ID: string(t.Key)}
 	var err error
@@ -104,21 +103,22 @@ func readState(tenant dag.Tenant, t *history.Term) (access.Key, error) {
 // Codec is the codec of API keys.
 type Codec struct{}
 
-// Kinds are those of making and of revoking a key.
+// Kinds returns the kinds of creation and revocation.
 func (Codec) Kinds() []history.Kind { return []history.Kind{Created, Revoked} }
 
-// Stream is the record.
+// Stream returns the record.
 func (Codec) Stream() history.Stream { return history.Record }
 
-// Turns returns none: a key rests on nothing.
+// Turns returns none: a key does not rest on turns.
 func (Codec) Turns(*history.Entry) []dag.TurnID { return nil }
 
-// Adopt makes a change of entries that another store has.
+// Adopt returns a change that adds entries from another store.
 func (c Codec) Adopt(entries []history.Entry) (history.Change, error) {
 	return history.Adopting(c, entries), nil
 }
 
-// Fold begins the terms of a key that is made for the first time, or of the revocation of one that is not revoked.
+// Fold begins the terms of a new key, or of the revocation of a key that is not yet revoked. Any other entry is an
+// error.
 func (Codec) Fold(tx *history.Tx, e *history.Entry) error {
 	refuse := func(err error) error { return fmt.Errorf("%w: number %d of the record: %w", dag.ErrForm, e.Seq, err) }
 	l, err := ledger.ParseLeaf(e.Public)

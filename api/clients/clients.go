@@ -1,6 +1,6 @@
-// Package clients writes the clients in Python and in TypeScript: the types and the operations of the
-// description that package api/describe makes. What sends requests is written by hand beside what
-// this package writes, in clients/python and clients/typescript.
+// Package clients generates the Python and TypeScript clients: the types and operations of the description that package
+// api/describe makes. The code that sends requests is written by hand and is in the same folders, clients/python and
+// clients/typescript.
 //
 //	doc, err := clients.Read(openapi)
 //	err = os.WriteFile("clients/python/graphkernel/api.py", doc.Python(), 0o644)
@@ -16,10 +16,10 @@ import (
 	"strings"
 )
 
-// A Document is a description, as far as clients need it.
+// A Document is the part of a description that the clients need.
 type Document struct {
 	schemas    map[string]*schema
-	names      []string // of the schemas that become types, in order
+	names      []string // of the schemas that become types, sorted
 	operations []operation
 }
 
@@ -72,19 +72,19 @@ type operation struct {
 	described
 	method, path string
 
-	media    string  // of the body; "": none
-	body     *schema // of a JSON body; nil: bytes as they are
-	required bool    // there must be a body
+	media    string  // of the body; "": no body
+	body     *schema // of a JSON body; nil: the body is raw bytes
+	required bool    // the body is required
 	answer   string  // json, raw, text or events
-	result   *schema // of an answer as JSON
-	items    string  // the list of the result, if it is read in pages
-	suffix   string  // to the name, if it takes another body than JSON
+	result   *schema // of a JSON answer
+	items    string  // the member of the result that is a list, if the list is paged
+	suffix   string  // of the method's name, if its body is not JSON
 }
 
-// refs are schemas whose bytes must not be touched.
+// untouched are the schemas whose bytes must not be changed.
 var untouched = []string{"Bundle", "FactBundle", "BeliefBundle", "Rendering"}
 
-// renamed are the types whose names mean something else to programs.
+// renamed maps schema names that have another meaning in programs to the names of their types.
 var renamed = map[string]string{"Problem": "ProblemDocument", "Keys": "KernelKeys"}
 
 // Read reads a description.
@@ -120,11 +120,11 @@ func Read(openapi []byte) (*Document, error) {
 	return d, nil
 }
 
-// suffixes name the methods that take another body than JSON.
+// suffixes are the name suffixes of methods whose body is not JSON, by media type.
 var suffixes = map[string]string{"application/x-ndjson": "Lines", "text/csv": "CSV"}
 
-// add adds an operation, once for each kind of body. What others' protocols have, and pages for
-// people, are left out.
+// add adds an operation, once for each media type of its body. It skips the documentation, openapi.json and the operations of
+// other protocols.
 func (d *Document) add(o operation) {
 	answers := o.Responses["200"].Content
 	if o.ID == "docs" || o.ID == "openapi" || o.Body != nil && o.Body.Content["*/*"].Schema != nil {
@@ -155,7 +155,7 @@ func (d *Document) add(o operation) {
 	}
 }
 
-// itemsOf returns the list that an operation answers a page of, or "".
+// itemsOf returns the name of the list member if the operation's answer is paged, and "" otherwise.
 func (d *Document) itemsOf(o *operation) string {
 	s := d.schemas[nameOf(o.result)]
 	if s == nil || s.Properties["next"] == nil || !slices.ContainsFunc(o.Parameters, func(p parameter) bool { return p.Name == "after" }) {
@@ -188,20 +188,20 @@ func (o *operation) in(place string) (list []parameter) {
 	return list
 }
 
-// keeps reports whether a path parameter takes slashes as they are.
+// keeps reports whether slashes in a path parameter are not escaped.
 func (p *parameter) keeps() bool { return strings.HasPrefix(nameOf(p.Schema), "Tile") }
 
-// list reports whether a query parameter is a list with commas.
+// list reports whether a query parameter is a comma-separated list.
 func (p *parameter) list() bool { return nameOf(p.Schema) == "Commas" }
 
 var upper = regexp.MustCompile(`[A-Z]+`)
 
-// snake writes a name as Python has names.
+// snake converts a name to Python's snake_case.
 func snake(name string) string {
 	return strings.Trim(upper.ReplaceAllStringFunc(strings.ReplaceAll(name, "-", "_"), func(s string) string { return "_" + strings.ToLower(s) }), "_")
 }
 
-// sentences returns what is said of an operation, a line each.
+// sentences returns the description of an operation, one line per item.
 func (o *operation) sentences() []string {
 	text := o.Summary + "."
 	if o.Description != "" {
@@ -213,14 +213,14 @@ func (o *operation) sentences() []string {
 	return strings.Split(text, "\n")
 }
 
-// A dialect writes types.
+// A dialect writes types in one language.
 type dialect struct {
 	text, integer, number, boolean, any, object string
 
 	list, dict, literal, union func(parts ...string) string
 }
 
-// typeOf writes the type of a schema.
+// typeOf returns the type of a schema in a dialect.
 func (d *Document) typeOf(s *schema, in *dialect) string {
 	switch {
 	case s == nil:

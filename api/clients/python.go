@@ -22,7 +22,7 @@ var python = dialect{
 	union: func(p ...string) string { return "Union[" + strings.Join(slices.Compact(p), ", ") + "]" },
 }
 
-// argument writes the name of a parameter.
+// argument returns the Python name of a parameter.
 func argument(name string) string {
 	if name = snake(name); pythonKeyword(name) {
 		return name + "_"
@@ -30,7 +30,7 @@ func argument(name string) string {
 	return name
 }
 
-// Python writes the types and the operations as a module of Python.
+// Python returns a Python module with the types and the operations.
 func (d *Document) Python() []byte {
 	var b strings.Builder
 	b.WriteString("\"\"\"The types and the operations of the service. Made from server/openapi.json by package api/clients; not to be edited.\"\"\"\n\n" +
@@ -54,7 +54,7 @@ func (d *Document) Python() []byte {
 	return []byte(b.String())
 }
 
-// pythonType writes a TypedDict; in the form of a call, if a member has a name that no attribute can have.
+// pythonType writes a TypedDict. It uses the call form if the name of a member cannot be an attribute name.
 func (d *Document) pythonType(b *strings.Builder, name string) {
 	s := d.schemas[name]
 	keys := slices.Sorted(maps.Keys(s.Properties))
@@ -85,12 +85,12 @@ func (d *Document) pythonType(b *strings.Builder, name string) {
 	}
 }
 
-// pythonKeywords are the words that name nothing in Python.
+// pythonKeywords are the reserved words of Python.
 var pythonKeywords = strings.Fields("False None True and as assert async await break class continue def del elif else except finally for from global if import in is lambda nonlocal not or pass raise return try while with yield")
 
 func pythonKeyword(name string) bool { return slices.Contains(pythonKeywords, name) }
 
-// pythonResult writes what a method returns.
+// pythonResult returns the return type of a method.
 func (d *Document) pythonResult(o *operation) string {
 	switch o.answer {
 	case "json":
@@ -103,7 +103,7 @@ func (d *Document) pythonResult(o *operation) string {
 	return "bytes"
 }
 
-// pythonSignature writes the parameters of a method, except for some.
+// pythonSignature returns the parameters of a method, except those named in without.
 func (d *Document) pythonSignature(o *operation, without ...string) string {
 	args := []string{"self"}
 	for _, p := range o.in("path") {
@@ -182,7 +182,7 @@ func (d *Document) pythonMethod(b *strings.Builder, o *operation) {
 	fmt.Fprintf(b, "        return self._transport.%s(%s)\n", o.answer, strings.Join(call, ", "))
 }
 
-// pythonPages writes the iterator over all pages of a list.
+// pythonPages writes the iterator over the items of all pages of a list.
 func (d *Document) pythonPages(b *strings.Builder, o *operation) {
 	item := d.typeOf(d.schemas[nameOf(o.result)].Properties[o.items].Items, &python)
 	fmt.Fprintf(b, "\n    def %s_all(%s) -> Iterator[%s]:\n", snake(o.ID), d.pythonSignature(o, "after", "limit"), item)

@@ -22,7 +22,7 @@ var typescript = dialect{
 	union:   func(p ...string) string { return strings.Join(slices.Compact(p), " | ") },
 }
 
-// TypeScript writes the types and the operations as a module of TypeScript.
+// TypeScript returns a TypeScript module with the types and the operations.
 func (d *Document) TypeScript() []byte {
 	var b strings.Builder
 	b.WriteString("// The types and the operations of the service. Made from server/openapi.json by package api/clients; not to be edited.\n\n" +
@@ -84,7 +84,8 @@ func (d *Document) typescriptResult(o *operation) string {
 	return "Promise<Uint8Array>"
 }
 
-// typescriptSignature writes the parameters of a method: those of the path, the body, and most of the query.
+// typescriptSignature returns the parameters of a method: the path parameters, the body, and the query parameters except those
+// named in without.
 func (d *Document) typescriptSignature(o *operation, without ...string) string {
 	var args []string
 	for _, p := range o.in("path") {
@@ -160,7 +161,7 @@ func (d *Document) typescriptMethod(b *strings.Builder, o *operation) {
 	fmt.Fprintf(b, "    return this.transport.%s(%q, `%s`, { %s });\n  }\n", o.answer, o.method, path, strings.Join(options, ", "))
 }
 
-// typescriptPages writes the iterator over all pages of a list.
+// typescriptPages writes the iterator over the items of all pages of a list.
 func (d *Document) typescriptPages(b *strings.Builder, o *operation) {
 	item := d.typeOf(d.schemas[nameOf(o.result)].Properties[o.items].Items, &typescript)
 	b.WriteString("\n")

@@ -1,6 +1,5 @@
-// Package describe makes the OpenAPI description of the service, and the schemas of tools, from
-// the operations and shapes that package api declares. operations.md says what each operation is for, with a curl
-// line that works.
+// Package describe makes the OpenAPI description of the service, and the schemas of tools, from the operations and shapes that
+// package api declares. operations.md describes the purpose of each operation and has a working curl command for it.
 package describe
 
 import (
@@ -24,7 +23,7 @@ const inComponents = "#/components/schemas/"
 // A describer collects the components that a description refers to.
 type describer struct{ components map[string]any }
 
-// shape refers to a shape.
+// shape returns a reference to a shape.
 func (d *describer) shape(name string) Schema {
 	if _, known := d.components[name]; !known {
 		s, ok := api.Shapes[name]
@@ -37,13 +36,13 @@ func (d *describer) shape(name string) Schema {
 	return Schema{"$ref": inComponents + name}
 }
 
-// named are the types that only shapes refer to.
+// named are the types that are referred to by shapes only.
 var named = map[string]reflect.Type{
 	"SlicePolicy": reflect.TypeFor[api.SlicePolicy](), "FactPolicy": reflect.TypeFor[api.FactPolicy](), "DenyRules": reflect.TypeFor[api.DenyRules](), "Retention": reflect.TypeFor[api.Retention](), "Retraction": reflect.TypeFor[api.Retraction](), "Context": reflect.TypeFor[api.Context](),
 	"NewFact": reflect.TypeFor[api.NewFact](), "Turn": reflect.TypeFor[api.Turn](), "Health": reflect.TypeFor[api.Health](), "D3Graph": reflect.TypeFor[api.D3Graph](), "Problem": reflect.TypeFor[api.Problem](),
 }
 
-// by refers to a shape or a type by its name.
+// by returns a reference to the shape or type of a name.
 func (d *describer) by(name string) Schema {
 	if t, ok := named[name]; ok {
 		return d.of(t)
@@ -57,7 +56,7 @@ func (d *describer) by(name string) Schema {
 	return d.shape(name)
 }
 
-// follow adds what a shape refers to.
+// follow adds the components that a shape refers to.
 func (d *describer) follow(v any) {
 	switch v := v.(type) {
 	case Schema:
@@ -74,7 +73,7 @@ func (d *describer) follow(v any) {
 	}
 }
 
-// of describes a type. A struct becomes a component.
+// of returns the schema of a type. A struct becomes a component.
 func (d *describer) of(t reflect.Type) Schema {
 	if name := api.ShapeOf(t); name != "" {
 		return d.shape(name)
@@ -94,7 +93,7 @@ func (d *describer) of(t reflect.Type) Schema {
 		return Schema{"type": "integer", "minimum": 0}
 	case reflect.Struct:
 		if _, known := d.components[api.NameOf(t)]; !known {
-			d.components[api.NameOf(t)] = nil // a type may hold itself
+			d.components[api.NameOf(t)] = nil // a type may contain itself
 			s := d.object(api.Fields(t))
 			maps.Copy(s, api.Shapes[api.NameOf(t)])
 			d.components[api.NameOf(t)] = s
@@ -104,7 +103,7 @@ func (d *describer) of(t reflect.Type) Schema {
 	panic("describe: no schema for " + t.String())
 }
 
-// object describes a struct of some fields.
+// object returns the schema of a struct with the given fields.
 func (d *describer) object(fields []api.Field) Schema {
 	properties, required := Schema{}, []string{}
 	for i := range fields {
@@ -120,7 +119,7 @@ func (d *describer) object(fields []api.Field) Schema {
 	return s
 }
 
-// field describes a field by its type and tags.
+// field returns the schema of a field, from its type and tags.
 func (d *describer) field(f *api.Field) Schema {
 	is, list := f.Tag.Get("is"), f.Type.Kind() == reflect.Slice && api.ShapeOf(f.Type) == "" && f.Type.Elem().Kind() != reflect.Uint8
 	var s Schema
@@ -161,7 +160,7 @@ func setNumber(s Schema, key, text string) {
 	}
 }
 
-// Document describes the service that has some operations, as OpenAPI 3.1.
+// Document returns the OpenAPI 3.1 description of a service with the given operations.
 func Document(specs []*api.Spec) ([]byte, error) {
 	d := &describer{components: map[string]any{}}
 	texts := readTexts()
@@ -249,7 +248,7 @@ func (d *describer) parameters(spec *api.Spec) (list []Schema) {
 			p["schema"] = d.shape("Decimal")
 		default:
 			s := d.field(&f)
-			delete(s, "description") // that of the parameter
+			delete(s, "description") // the parameter has it
 			p["schema"] = s
 		}
 		list = append(list, p)
@@ -284,8 +283,7 @@ func (d *describer) bodies(spec *api.Spec) Schema {
 	return content
 }
 
-// answers describes the answers of an operation: its own, and the problems that follow from its
-// form or that it names.
+// answers describes the answers of an operation: its own, and the problems that its form implies or its declaration lists.
 func (d *describer) answers(spec *api.Spec, said *text) Schema {
 	problem := Schema{"$ref": "#/components/responses/Problem"}
 	answers := Schema{"default": problem}
@@ -322,8 +320,8 @@ func (d *describer) answers(spec *api.Spec, said *text) Schema {
 	return answers
 }
 
-// Problems lists the statuses of an operation's problems: those that follow from what it takes and
-// who may ask, and those that it names.
+// Problems lists the statuses of an operation's problems: those implied by its input and its permission, and those its
+// declaration lists.
 func Problems(spec *api.Spec) []int {
 	list := slices.Clone(spec.Fails)
 	takes, _ := spec.HasBody()

@@ -6,7 +6,7 @@ import (
 	"github.com/graphkernel/graphkernel/slice/contexts"
 )
 
-// tabled are the types of policies that a table describes, by the name of their schema.
+// tabled maps schema names to the policy types that are defined by a table.
 var tabled = map[string]struct {
 	typ    string
 	shapes func() []policy.Shape
@@ -16,7 +16,7 @@ var tabled = map[string]struct {
 	"ContextPolicy":   {contexts.PolicyType, contexts.PolicyShapes},
 }
 
-// policySchema describes parameters of a type.
+// policySchema returns the schema of the parameters of a policy type.
 func policySchema(typ string, shapes []policy.Shape) Schema {
 	s := membersSchema(shapes)
 	s["properties"].(map[string]any)["type"] = Schema{"type": "string", "const": typ}
@@ -24,7 +24,7 @@ func policySchema(typ string, shapes []policy.Shape) Schema {
 	return s
 }
 
-// membersSchema describes an object none of whose members must be there.
+// membersSchema returns the schema of an object whose members are all optional.
 func membersSchema(shapes []policy.Shape) Schema {
 	properties := map[string]any{}
 	for i := range shapes {

@@ -10,7 +10,7 @@ import (
 //go:embed operations.md
 var operationsMD string
 
-// A text is what operations.md says of an operation.
+// A text is the description of an operation in operations.md.
 type text struct {
 	summary, text, curl string
 	answers             map[string]string // by status
@@ -25,8 +25,8 @@ type texts struct {
 	operations map[string]*text
 }
 
-// readTexts reads operations.md: "# GROUP" and what it is about; "## ID", the summary, the text,
-// "> STATUS: what is answered", and indented lines for a shell.
+// readTexts reads operations.md. A group is "# GROUP" and its description. An operation is "## ID", a summary, a text, lines ">
+// STATUS: meaning of the answer", and indented shell commands.
 func readTexts() texts {
 	t := texts{operations: map[string]*text{}}
 	groups := strings.Split("\n"+operationsMD, "\n# ")

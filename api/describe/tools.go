@@ -13,7 +13,8 @@ import (
 //go:embed tools.md
 var toolsMD string
 
-// Tools returns what tools.md says of each tool, by its name: "## NAME" and the text.
+// Tools returns the names of the tools in tools.md, in order, and the text of each by its name. tools.md has "## NAME" and the
+// text.
 func Tools() (names []string, said map[string]string) {
 	said = map[string]string{}
 	for _, section := range strings.Split(toolsMD, "\n## ")[1:] {
@@ -24,7 +25,7 @@ func Tools() (names []string, said map[string]string) {
 	return names, said
 }
 
-// Operation returns the text of an operation on one line: its summary, and the description after it.
+// Operation returns the text of an operation on one line: the summary, then the description.
 func Operation(spec *api.Spec) string {
 	texts := readTexts()
 	t := texts.of(spec)
@@ -34,8 +35,8 @@ func Operation(spec *api.Spec) string {
 	return strings.Join(strings.Fields(t.summary+". "+t.text), " ")
 }
 
-// Arguments is the schema of a tool's arguments. Nothing is referred to, and a member is described
-// by its tag tool: a model reads the schema of every tool it has before anything else.
+// Arguments returns the schema of a tool's arguments. The schema has no references, and a member's description is its tag tool,
+// because a model reads the schemas of all its tools before anything else.
 func Arguments(t reflect.Type) Schema {
 	d := &describer{components: map[string]any{}}
 	s := d.inline(d.of(t)).(Schema)
@@ -43,7 +44,7 @@ func Arguments(t reflect.Type) Schema {
 	return s
 }
 
-// inline puts components where they are referred to, without what is said of them.
+// inline replaces references by their components, without the descriptions of the components.
 func (d *describer) inline(v any) any {
 	switch v := v.(type) {
 	case Schema:
@@ -58,12 +59,12 @@ func (d *describer) inline(v any) any {
 			}
 		}
 		if list, ok := s["oneOf"].([]any); ok && reflect.DeepEqual(v, api.Shapes["Names"]) {
-			return list[1] // one form is enough to tell
+			return list[1] // one form is enough for a model
 		}
 		if s["format"] == "uuid" {
 			delete(s, "pattern")
 		}
-		if s["maximum"] == float64(canon.MaxInt) { // it is what any number has
+		if s["maximum"] == float64(canon.MaxInt) { // the maximum of every number
 			delete(s, "maximum")
 		}
 		return s
@@ -79,7 +80,7 @@ func (d *describer) inline(v any) any {
 
 func isText(v any) bool { _, ok := v.(string); return ok }
 
-// describeMembers says of each member what its tag tool says. A property may have the name of a keyword.
+// describeMembers sets the description of each member to its tag tool. A property may be named like a keyword.
 func describeMembers(s Schema, t reflect.Type) {
 	for t.Kind() == reflect.Slice || t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -100,7 +101,7 @@ func describeMembers(s Schema, t reflect.Type) {
 		delete(p, "default")
 		switch text := f.Tag.Get("tool"); text {
 		case "":
-		case "-": // no model is told of it
+		case "-": // it is hidden from models
 			delete(properties, f.Key)
 		default:
 			p["description"] = text

@@ -1,5 +1,4 @@
-// Package fault is the table from errors to their codes. Of a code, package api says which status,
-// which exit code and which advice it has.
+// Package fault is the table from errors to their codes. Package api has the status, exit code and advice of each code.
 package fault
 
 import (
@@ -35,14 +34,14 @@ import (
 	"github.com/graphkernel/graphkernel/working/session"
 )
 
-// A Report is what a caller is told of an error. The error itself is for the log.
+// A Report is the part of an error that a caller may see. The error itself is for the log.
 type Report struct {
 	Code       api.Code
 	Detail     string
 	RetryAfter int // seconds; 0: none
 }
 
-// Kind says how the report is made.
+// Kind returns the entry of [api.Kinds] for the report's code.
 func (r *Report) Kind() api.Kind { return api.Kinds[r.Code] }
 
 // Sent returns the code that the service answers with.
@@ -56,7 +55,7 @@ func (r *Report) Sent() api.Code {
 	return r.Code
 }
 
-// Of reports an error. One that the table does not have is api.CodeInternal.
+// Of returns the report of an error. The code of an error that is not in the table is api.CodeInternal.
 func Of(err error) Report {
 	var own *api.Fault
 	if errors.As(err, &own) {
@@ -64,7 +63,7 @@ func Of(err error) Report {
 		if own.Code == "" {
 			r = Of(own.Err)
 		}
-		if r.Detail == own.Error() { // the error may say more around the fault
+		if r.Detail == own.Error() { // the error may have more text around the fault
 			r.Detail = err.Error()
 		}
 		return r
@@ -80,20 +79,20 @@ func Of(err error) Report {
 		}
 		return r
 	}
-	var code api.Code // of a service that was asked
+	var code api.Code // of another service that was called
 	if !errors.As(err, &code) || api.Kinds[code].Title == "" {
 		code = api.CodeInternal
 	}
 	return Report{Code: code, Detail: err.Error()}
 }
 
-// A row is an error with its code. Without a detail, the error says what is wrong.
+// A row is an error with its code. If it has no detail, the text of the error is reported.
 type row struct {
 	is         error
 	code       api.Code
 	detail     string
 	retryAfter int
-	as         func(error) bool // in place of is, for errors of a type
+	as         func(error) bool // replaces is, for errors of a type
 }
 
 func (r *row) matches(err error) bool {
@@ -103,7 +102,7 @@ func (r *row) matches(err error) bool {
 	return errors.Is(err, r.is)
 }
 
-// typed is the row of the errors of a type.
+// typed returns the row for errors of a type.
 func typed[E error](code api.Code) row {
 	return row{code: code, as: func(err error) bool {
 		var e E
@@ -113,23 +112,23 @@ func typed[E error](code api.Code) row {
 
 const (
 	again  = "the store is not available; what was asked may be repeated"
-	absent = "there is no such slice" // another tenant's evidence does not exist here
+	absent = "there is no such slice" // another tenant's evidence does not exist for the caller
 )
 
-// table has the first match first: an error may wrap several of these.
+// table is searched from the top, and the first match counts: an error may wrap several of these.
 var table = []row{
 	typed[*store.ConflictError](api.CodeConflict),
 	typed[*store.ParentError](api.CodeParent),
 	typed[*store.CycleError](api.CodeCycle),
 	typed[*kernel.AmbiguousError](api.CodeAmbiguous),
 
-	// What a witness is asked. These wrap what is wrong with the signature or the proof.
+	// Requests to a witness. These errors wrap the fault in the signature or the proof.
 	{is: witness.ErrRequest, code: api.CodeInvalid},
 	{is: witness.ErrUnsigned, code: api.CodeForbidden},
 	{is: witness.ErrUnknownLog, code: api.CodeNotFound},
 	{is: witness.ErrProof, code: api.CodeNotContinued},
 
-	// Files of this program, however malformed they are, and what it has stored.
+	// This program's own files and stored data, whatever is wrong with them.
 	{is: ledger.ErrTrust, code: api.CodeUsage},
 	{is: token.ErrKeyFile, code: api.CodeInternal},
 	{is: identity.ErrFile, code: api.CodeInternal},
@@ -137,7 +136,7 @@ var table = []row{
 	{is: store.ErrUnreadable, code: api.CodeDamaged},
 	{is: store.ErrDamaged, code: api.CodeDamaged},
 
-	// What was asked, or given.
+	// Faults of a request or of its input.
 	{is: space.ErrPersona, code: api.CodePersona},
 	{is: persona.ErrTooLarge, code: api.CodeTooLarge},
 	{is: persona.ErrVersion, code: api.CodeEvidenceVersion},
@@ -212,7 +211,7 @@ var table = []row{
 	{is: journal.ErrTooManyWaiting, code: api.CodeWaiting},
 	{is: access.ErrMayNot, code: api.CodeForbidden},
 
-	// What is not of its form.
+	// Malformed input.
 	{is: canon.ErrSyntax, code: api.CodeSyntax},
 	{is: policy.ErrRange, code: api.CodeMalformed},
 	{is: normalize.ErrEmpty, code: api.CodeMalformed},
@@ -230,7 +229,7 @@ var table = []row{
 	typed[*canon.FieldError](api.CodeMalformed),
 	typed[*ingest.LineError](api.CodeMalformed),
 
-	// How the service is.
+	// The state of the service.
 	{is: identity.ErrNone, code: api.CodeNoIdentity, detail: "the kernel has no identity, so it signs nothing for third parties; its keeper runs graphkernel identity init"},
 	{is: kernel.ErrTenant, code: api.CodeNotFound, detail: absent},
 	{is: access.ErrUnavailable, code: api.CodeKeys, retryAfter: 5, detail: "whose key it is cannot be found out now; try again"},
@@ -246,7 +245,7 @@ var table = []row{
 	{is: context.DeadlineExceeded, code: api.CodeTimeout, detail: "the request took too long; if it was to change something, repeating it is safe"},
 	{is: context.Canceled, code: api.CodeGone, detail: "the client cancelled the call"},
 
-	// What callers are not told: they have done nothing wrong.
+	// Errors that callers do not see: they did nothing wrong.
 	{is: dag.ErrDuplicate, code: api.CodeInternal},
 	{is: dag.ErrParent, code: api.CodeInternal},
 	{is: dag.ErrFull, code: api.CodeInternal},

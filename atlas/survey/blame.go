@@ -18,8 +18,9 @@ import (
 // mostTried bounds the turns of a slice that are left out one by one.
 const mostTried = 300
 
-// Blame looks for what may have led to a turn: what its agent had been handed, and which turns of the slice before it mattered for the choice of the others. It cuts again without each of them, in memory, and
-// signs and records nothing. The graph is that of View as of a number, up to a record.
+// Blame looks for what may have led to a turn: the slices and contexts that its agent had been handed, and the turns of the slice
+// around its first parent (or around itself, without parents) that mattered for the choice of the others. It cuts this slice again
+// without each of them, in memory, and signs and records nothing. The graph is that of View as of a number and up to a record.
 func (a Atlas) Blame(ctx context.Context, tenant dag.Tenant, in api.BlameQuery) (b api.Blame, err error) {
 	record, err := a.Kernel.Turn(ctx, tenant, in.ID)
 	if err != nil {
@@ -33,7 +34,7 @@ func (a Atlas) Blame(ctx context.Context, tenant dag.Tenant, in api.BlameQuery) 
 		return b, fmt.Errorf("turn %s as of %d: %w: it was admitted as number %d", in.ID, v.AsOf, store.ErrNotFound, record.Seq)
 	}
 	b = api.Blame{Turn: in.ID, AsOf: v.AsOf, UpTo: v.Issued, For: []api.Issued{}, InAll: []dag.TurnID{}, Policy: cmp.Or(in.Policy, policy.DefaultID), Pivots: []api.Pivot{}, Minimal: []dag.TurnID{}}
-	parents := map[dag.TurnID]int32{} // with their numbers
+	parents := map[dag.TurnID]int32{} // from parents to their numbers
 	anchor := in.ID
 	for i, p := range record.Parents {
 		if n, found := v.Graph.Number(p.ID); found {
@@ -62,8 +63,8 @@ func (a Atlas) Blame(ctx context.Context, tenant dag.Tenant, in api.BlameQuery) 
 	return b, a.pivots(ctx, tenant, anchor, in.AsOf, &b)
 }
 
-// isFor reports whether something was handed out for a turn that follows others: its anchor is the turn, or as of a number before the turn its anchor is one of those, or it is a
-// context that held one of them.
+// isFor reports whether the slice or context i was handed out for a turn with these parents: its anchor is the turn;
+// or it is as of a number before the turn, and its anchor is a parent, or it is a context that contained a parent.
 func (v *View) isFor(i int, parents map[dag.TurnID]int32, turn dag.TurnID, seq dag.Seq) bool {
 	h := &v.Handed[i]
 	if h.Anchor == turn {
@@ -83,13 +84,13 @@ func (v *View) isFor(i int, parents map[dag.TurnID]int32, turn dag.TurnID, seq d
 	return false
 }
 
-// pivots cuts again without each turn of the slice around an anchor.
+// pivots cuts the slice around an anchor again without each of its turns.
 func (a Atlas) pivots(ctx context.Context, tenant dag.Tenant, anchor dag.TurnID, asOf dag.Seq, b *api.Blame) error {
 	params, err := a.Kernel.Parameters(ctx, tenant, b.Policy)
 	if err != nil {
 		return err
 	}
-	if params.Walk().Direction == policy.Past { // the slice is that of the anchor's own number, whatever came later
+	if params.Walk().Direction == policy.Past { // the slice is as of the anchor's own number, whatever came later
 		asOf = 0
 	}
 	s, err := a.Kernel.Choice(ctx, tenant, anchor, b.Policy, asOf)
@@ -102,7 +103,7 @@ func (a Atlas) pivots(ctx context.Context, tenant dag.Tenant, anchor dag.TurnID,
 	if err != nil {
 		return err
 	}
-	var candidates []dag.TurnID // the least score first
+	var candidates []dag.TurnID // the lowest score first
 	for i := len(s.Picked) - 1; i >= 0; i-- {
 		if t := s.Turns[s.Picked[i]].ID; t != anchor {
 			candidates = append(candidates, t)
@@ -142,7 +143,7 @@ func (a Atlas) pivots(ctx context.Context, tenant dag.Tenant, anchor dag.TurnID,
 	return nil
 }
 
-// changed lists, by ascending id, the others that are not chosen without a turn, and those that are in their place.
+// changed lists, by ascending id, the other turns that are not chosen without t, and the turns that are chosen in their place.
 func changed(whole, other map[dag.TurnID]bool, t dag.TurnID) (lost, instead []dag.TurnID) {
 	for id := range whole {
 		if id != t && !other[id] {
@@ -159,8 +160,8 @@ func changed(whole, other map[dag.TurnID]bool, t dag.TurnID) (lost, instead []da
 	return lost, instead
 }
 
-// WithoutTurn says which other turns a slice would not hold without a turn, and which it would hold in their place, both by ascending id. It cuts twice, in memory, and signs and records nothing. Without its
-// anchor there is no slice: all others are lost.
+// WithoutTurn returns the other turns that a slice would lose without a turn, and the turns that it would contain in their place, both by
+// ascending id. It cuts twice, in memory, and signs and records nothing. Without its anchor there is no slice: all other turns are lost.
 func (a Atlas) WithoutTurn(ctx context.Context, tenant dag.Tenant, anchor dag.TurnID, id policy.ID, asOf dag.Seq, t dag.TurnID) (lost, instead []dag.TurnID, err error) {
 	params, err := a.Kernel.Parameters(ctx, tenant, id)
 	if err != nil {
@@ -197,7 +198,7 @@ type without struct {
 	tried  int
 }
 
-// chosen selects without some turns. Edges to them lead nowhere.
+// chosen returns the turns that are selected without the turns in left. Edges to these lead nowhere.
 func (w *without) chosen(ctx context.Context, left []dag.TurnID) (map[dag.TurnID]bool, error) {
 	w.tried++
 	if w.loaded == nil {
@@ -229,7 +230,7 @@ func (w *without) chosen(ctx context.Context, left []dag.TurnID) (map[dag.TurnID
 	}
 }
 
-// choose selects from what is loaded, inside the turnstile that slices pass, too: nothing but computing.
+// choose selects from the loaded conversations. It runs inside the turnstile that slices pass, too, and only computes.
 func (w *without) choose(left []dag.TurnID) (map[dag.TurnID]bool, error) {
 	g := dag.NewGraph()
 	there := map[dag.TurnID]bool{}

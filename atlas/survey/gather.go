@@ -17,17 +17,17 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// mostHanded bounds the records that an atlas looks at, the newest ones: slices of turns are cut again for it. A test sets a smaller one.
+// mostHanded bounds the records that an atlas looks at, the newest ones: it has to cut their slices of turns again. Tests set a smaller value.
 var mostHanded = uint64(10_000)
 
-// What is kept of atlases.
+// Limits of the cached atlases.
 const (
 	keptAtlases = 4         // tenants
 	keptViews   = 3         // views of a tenant, with their computed values
-	keptTurns   = 1_000_000 // of all views of a tenant, of more than one
+	keptTurns   = 1_000_000 // turns of all views of a tenant, if it has more than one view
 )
 
-// A Handed is a slice of turns or a context, as an atlas sees it: nothing of it is anybody's name or words.
+// A Handed is a slice of turns or a context, as an atlas sees it: without anybody's name or words.
 type Handed struct {
 	Number  uint64 // of its record
 	Slice   slice.SliceID
@@ -35,58 +35,60 @@ type Handed struct {
 	AsOf    dag.Seq
 	Context bool
 
-	members []int32  // of gathered.turns, by ascending id of the turn
-	scores  []uint32 // of each; nil: WholeScore
+	members []int32  // indexes of gathered.turns, by ascending id of the turn
+	scores  []uint32 // of each member; nil: WholeScore
 }
 
-// WholeScore is the score of a turn that counts as one, in billionths. Each turn of a context does; one of a slice has the score of its admission.
+// WholeScore is the score of a turn that counts as one, in billionths. Each
+// turn of a context has it; a turn of a slice has the score of its admission.
 const WholeScore = uint32(policy.MaxScore)
 
-// A View is the graph as of a number, with the slices and contexts that were handed out by then. A View keeps its computed values. It is safe for use by many goroutines, and must not be changed.
+// A View is the graph as of a number, with the slices and contexts that were handed out by then. A
+// View caches its computed values. It is safe for use by many goroutines, and must not be changed.
 type View struct {
 	Graph  *atlas.Graph
 	AsOf   dag.Seq
 	Issued uint64 // the number of the newest record that was looked at
 	Handed []Handed
-	Sets   []atlas.Set // of Handed, as numbers of the graph
-	Older  uint64      // records that were not looked at: all but the newest mostHanded up to Issued
+	Sets   []atlas.Set // the members of each Handed, as numbers of the graph
+	Older  uint64      // records that were not looked at: all up to Issued except the newest mostHanded
 
 	tenant  dag.Tenant
 	of      *gathered
 	turns   *drawnGraph
 	uses    *made[[]Use]
 	ranking *made[*atlas.Ranking]
-	facts   *made[*FactCommunities] // guarded by of.mu: an erasure puts another in its place
+	facts   *made[*FactCommunities] // guarded by of.mu: an erasure replaces it
 }
 
-// A drawnGraph is a graph with what follows from it alone. Views as of one number share it.
+// A drawnGraph is a graph with the values that depend on it alone. Views as of one number share it.
 type drawnGraph struct {
 	graph    *atlas.Graph
-	numbers  []int32 // of gathered.turns
+	numbers  []int32 // from indexes of gathered.turns to numbers of the graph
 	snapshot *made[atlas.Snapshot]
 	central  *made[*central]
 	parted   *made[atlas.Communities]
 }
 
-// gathered holds the turns and records that were read of a tenant. Neither change, so it only grows.
+// gathered contains the turns and records that were read of a tenant. Stored turns and records never change, so it need not read them again.
 type gathered struct {
 	epoch   Epoch
-	reading turnstile.Turnstile // lets one in, who asks the store for new turns and records
+	reading turnstile.Turnstile // admits one goroutine, which asks the store for new turns and records
 	head    dag.Seq             // guarded by reading, as are the next two
-	before  uint64              // records up to this number were not read
-	number  uint64              // and those up to this one were
+	before  uint64              // records up to this number are not in handed
+	number  uint64              // records up to this number were read
 	handed  []Handed            // by ascending number; guarded by reading
 
-	mu      sync.Mutex   // guards everything below, which changes inside reading, except where something is erased
+	mu      sync.Mutex   // guards everything below, which changes only inside reading, except when something is erased
 	turns   []atlas.Turn // by ascending number
-	byID    []int32      // of turns, by ascending id
+	byID    []int32      // indexes of turns, by ascending id
 	erased  dag.Seq      // erasures up to this number are known
 	authors authors
-	views   []*View        // the one used last is the last
-	ranking *atlas.Ranking // the one made last
+	views   []*View        // the most recently used view is the last
+	ranking *atlas.Ranking // the ranking made last
 }
 
-// view gathers the graph as of a number and up to a record, and keeps it. It is called inside g.reading.
+// view returns the graph as of a number and up to a record, and caches it. It is called inside g.reading.
 func (g *gathered) view(ctx context.Context, tenant dag.Tenant, asOf dag.Seq, upto uint64) (*View, error) {
 	if err := g.gather(ctx, tenant); err != nil {
 		return nil, err
@@ -109,7 +111,7 @@ func (g *gathered) view(ctx context.Context, tenant dag.Tenant, asOf dag.Seq, up
 		uses: newMade[[]Use](), ranking: newMade[*atlas.Ranking](), facts: newMade[*FactCommunities](),
 	}
 	handed := g.handed
-	if v.Older < g.before { // the view begins before the records that are kept
+	if v.Older < g.before { // the view begins before the cached records
 		err := g.read(ctx, tenant, v.Older, min(g.before, v.Issued), func(early []Handed, _ uint64) { handed = slices.Concat(early, handed) })
 		if err != nil {
 			return nil, err
@@ -132,7 +134,7 @@ func (g *gathered) view(ctx context.Context, tenant dag.Tenant, asOf dag.Seq, up
 	return v, nil
 }
 
-// known returns a view that is kept.
+// known returns a cached view, or nil.
 func (g *gathered) known(asOf dag.Seq, upto uint64) *View {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -145,7 +147,7 @@ func (g *gathered) known(asOf dag.Seq, upto uint64) *View {
 	return v
 }
 
-// keep keeps a view, and drops the views that nobody used for longest.
+// keep caches a view, and drops the least recently used views.
 func (g *gathered) keep(v *View) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -161,7 +163,7 @@ func (g *gathered) keep(v *View) {
 	}
 }
 
-// drawn returns the graph as of a number, which a kept view may have.
+// drawn returns the graph as of a number, that of a cached view if there is one.
 func (g *gathered) drawn(asOf dag.Seq) *drawnGraph {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -189,7 +191,7 @@ func (g *gathered) upTo(asOf dag.Seq) int {
 	return n
 }
 
-// place finds a turn among g.turns. The caller holds mu, or reading.
+// place returns the index of a turn in g.turns. The caller holds mu, or reading.
 func (g *gathered) place(id dag.TurnID) (int32, bool) {
 	at, found := slices.BinarySearchFunc(g.byID, id, func(at int32, id dag.TurnID) int { return g.turns[at].ID.Compare(id) })
 	if !found {
@@ -198,7 +200,7 @@ func (g *gathered) place(id dag.TurnID) (int32, bool) {
 	return g.byID[at], true
 }
 
-// gather reads on from where it ended before: the number of the newest record, then the turns, then the records. So every turn that a record held is there.
+// gather reads everything new: the number of the newest record, then the turns, then the records. So every turn that a record contains is there.
 func (g *gathered) gather(ctx context.Context, tenant dag.Tenant) error {
 	last, err := g.epoch.Record().Last(ctx, tenant)
 	if err != nil {
@@ -213,24 +215,24 @@ func (g *gathered) gather(ctx context.Context, tenant dag.Tenant) error {
 			return err
 		}
 	}
-	if last > g.number+mostHanded { // no record that is kept would be looked at
+	if last > g.number+mostHanded { // no cached record is among the newest mostHanded
 		g.before, g.number, g.handed = last-mostHanded, last-mostHanded, nil
 	}
 	err = g.read(ctx, tenant, g.number, last, func(more []Handed, upto uint64) { g.handed, g.number = append(g.handed, more...), upto })
 	if err != nil {
 		return err
 	}
-	if keep := last - min(last, mostHanded); keep > g.before+mostHanded { // drop what is older now and then
+	if keep := last - min(last, mostHanded); keep > g.before+mostHanded { // drop older records now and then
 		n := slices.IndexFunc(g.handed, func(h Handed) bool { return h.Number > keep })
 		g.before, g.handed = keep, slices.Clone(g.handed[max(n, 0):])
 	}
 	return nil
 }
 
-// errEnough ends a scan that has what it came for.
+// errEnough ends a scan that has read enough.
 var errEnough = errors.New("enough")
 
-// gatherTurns reads the turns up to a head, and what was erased up to now.
+// gatherTurns reads the turns up to a head, and all new erasures.
 func (g *gathered) gatherTurns(ctx context.Context, tenant dag.Tenant, head dag.Seq) error {
 	var more []atlas.Turn
 	err := g.epoch.Scan(ctx, tenant, g.head, func(r *store.Record) error {
@@ -248,7 +250,7 @@ func (g *gathered) gatherTurns(ctx context.Context, tenant dag.Tenant, head dag.
 		return err
 	}
 	g.mu.Lock()
-	if g.head == 0 { // nothing is kept of what was erased before
+	if g.head == 0 { // nothing that was erased before is cached
 		g.erased = head
 	}
 	g.add(more)
@@ -257,7 +259,7 @@ func (g *gathered) gatherTurns(ctx context.Context, tenant dag.Tenant, head dag.
 	return g.readErasures(ctx, tenant)
 }
 
-// add takes in turns. The caller holds mu.
+// add adds turns. The caller holds mu.
 func (g *gathered) add(more []atlas.Turn) {
 	before := len(g.turns)
 	g.turns = append(g.turns, more...)
@@ -278,7 +280,8 @@ func (g *gathered) add(more []atlas.Turn) {
 	g.byID = merged
 }
 
-// read reads the slices of turns and the contexts among the records above a number, up to another. It calls found with each page, and with the number up to which it has read.
+// read reads the slices of turns and the contexts among the records above a number and up
+// to another. It calls found with each page, and with the number up to which it has read.
 func (g *gathered) read(ctx context.Context, tenant dag.Tenant, after, upto uint64, found func(list []Handed, upto uint64)) error {
 	for after < upto {
 		page, err := g.epoch.Record().After(ctx, tenant, after, int(min(500, upto-after)))
@@ -308,7 +311,7 @@ func (g *gathered) read(ctx context.Context, tenant dag.Tenant, after, upto uint
 	return nil
 }
 
-// members finds what a record held. A slice of facts and evidence of a belief hold no turns, and are left as they are.
+// members sets h to the turns that a record contains. Slices of facts and evidence of a belief contain no turns, and leave h as it is.
 func (g *gathered) members(ctx context.Context, tenant dag.Tenant, r *issued.Record, h *Handed) error {
 	var ids []dag.TurnID
 	var scores []uint32
@@ -338,15 +341,15 @@ func (g *gathered) members(ctx context.Context, tenant dag.Tenant, r *issued.Rec
 	return nil
 }
 
-// NewKept returns what keeps surveys of an epoch; nothing is kept yet.
+// NewKept returns an empty cache of surveys of an epoch.
 func NewKept(e Epoch) *Kept { return &Kept{epoch: e} }
 
-// Kept is what was gathered of a few tenants in one epoch of the store. It is safe for use by many goroutines.
+// Kept caches what was gathered of a few tenants in one epoch of the store. It is safe for use by many goroutines.
 type Kept struct {
 	epoch Epoch
 	mu    sync.Mutex
 	kept  map[dag.Tenant]*gathered
-	used  []dag.Tenant // the last one last
+	used  []dag.Tenant // the most recently used tenant is the last
 }
 
 func (a *Kept) of(tenant dag.Tenant) *gathered {

@@ -1,5 +1,5 @@
-// Package survey is the graph of what was used: a tenant's turns, and what was handed out of them. It answers the requests of package api about it, and keeps
-// what it gathered for the next one.
+// Package survey owns the graph of what was used: a tenant's turns, and the slices and contexts that were handed out
+// of them. It answers the requests of package api about this graph, and caches what it gathered for the next request.
 package survey
 
 import (
@@ -30,55 +30,55 @@ import (
 
 // Lengths of the lists of an atlas.
 const (
-	atlasList    = 20 // where nobody asks for another
-	atlasMembers = 20 // of a community
+	atlasList    = 20 // default length
+	atlasMembers = 20 // members of a community
 )
 
-// A Kernel is what a survey needs of the kernel. Errors are the kernel's.
+// A Kernel is the part of the kernel that a survey needs. Errors are the kernel's.
 type Kernel interface {
-	// Surveying runs a function on what is kept in the store's present epoch, and again if that ends meanwhile.
+	// Surveying calls fn with the cache of the store's present epoch, and again if the epoch ends meanwhile.
 	Surveying(fn func(*Kept) error) error
 	// Turn reads a turn.
 	Turn(ctx context.Context, tenant dag.Tenant, id dag.TurnID) (store.Record, error)
-	// Handed reads the record of what was handed out by its number.
+	// Handed reads the record of a slice or context that was handed out, by the record's number.
 	Handed(ctx context.Context, tenant dag.Tenant, number uint64) (api.Issued, error)
-	// Parameters returns those of a policy for slices.
+	// Parameters returns the parameters of a slice policy.
 	Parameters(ctx context.Context, tenant dag.Tenant, id policy.ID) (policy.SlicePolicy, error)
 	// Choice returns what a policy selects around an anchor as of a number. Nothing is signed or recorded.
 	Choice(ctx context.Context, tenant dag.Tenant, anchor dag.TurnID, id policy.ID, asOf dag.Seq) (*slice.Slice, error)
 	// Segment reads conversations.
 	Segment(ctx context.Context, tenant dag.Tenant, parts []store.Part) (store.Segment, error)
-	// Compute runs what computes alone when there is a processor for it.
+	// Compute calls a function that only computes, when a processor is free for it.
 	Compute(ctx context.Context, fn func() error) error
-	// Seal signs a statement that is made for the origin that signs. Without an identity the error is identity.ErrNone.
+	// Seal signs the statement that the function returns for the signing origin. Without an identity the error is identity.ErrNone.
 	Seal(ctx context.Context, tenant dag.Tenant, statement func(origin string) []byte) ([]byte, error)
 }
 
-// An Epoch is what a survey reads in one epoch of the store. An answer that may be of another one is an error.
+// An Epoch reads the store within one epoch. A read that may be of another epoch fails.
 type Epoch interface {
-	// Head returns the newest number, UpTo the number that asOf means where that is the head.
+	// Head returns the newest number, and UpTo the number that asOf means for that head.
 	Head(ctx context.Context, tenant dag.Tenant) (dag.Seq, error)
 	UpTo(ctx context.Context, tenant dag.Tenant, asOf, head dag.Seq) (dag.Seq, error)
 	// Scan calls fn with the turns above a number, ascending.
 	Scan(ctx context.Context, tenant dag.Tenant, after dag.Seq, fn func(*store.Record) error) error
 	// Erasures returns up to limit erasures above a number, ascending.
 	Erasures(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]erasures.Erasure, error)
-	// Record returns the record of what was handed out.
+	// Record returns the record of slices and contexts that were handed out.
 	Record() issued.Base
-	// Selected cuts a slice of turns on record again.
+	// Selected cuts a recorded slice of turns again.
 	Selected(ctx context.Context, tenant dag.Tenant, r *issued.Record) (*slice.Slice, error)
 	// Aliases and Acts read facts.
 	Aliases(ctx context.Context, tenant dag.Tenant, asOf dag.Seq) (*normalize.Table, error)
 	Acts(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]knowledge.Recorded, error)
-	// Each calls fn with the numbers from 0 to n-1, as many at once as slices are cut, and returns the errors.
+	// Each calls fn with the numbers from 0 to n-1, as many at once as slices may be cut at once, and returns the errors.
 	Each(ctx context.Context, n int, fn func(i int) error) error
 }
 
-// An Atlas answers what is asked of the graph.
+// An Atlas answers requests about the graph.
 type Atlas struct{ Kernel Kernel }
 
-// View gathers the graph as of a number, and as it was when a record had been made; 0 is the present of either. What was gathered before is read on from, so that only the first
-// time costs a pass over all turns, and a cut for each of up to 10 000 slices. A few views are kept, with what was computed of them.
+// View returns the graph as of a number, with the records up to a number; 0 means the present of either. It continues from what was gathered before,
+// so only the first call costs a pass over all turns and a cut for each of up to 10 000 slices. A few views are cached with their computed values.
 func (a Atlas) View(ctx context.Context, tenant dag.Tenant, asOf dag.Seq, upto uint64) (v *View, err error) {
 	err = a.Kernel.Surveying(func(kept *Kept) error {
 		g := kept.of(tenant)
@@ -90,7 +90,7 @@ func (a Atlas) View(ctx context.Context, tenant dag.Tenant, asOf dag.Seq, upto u
 	return v, err
 }
 
-// view gathers the graph, and says what it is of.
+// view returns the view of a request, and its description for the answer.
 func (a Atlas) view(ctx context.Context, tenant dag.Tenant, in api.AtlasView) (*View, api.AtlasOf, error) {
 	v, err := a.View(ctx, tenant, in.AsOf, in.Issued)
 	if err != nil {
@@ -141,10 +141,10 @@ func shares(list []atlas.Count) []api.NameShare {
 	return w
 }
 
-// firstShares is the first of shares.
+// firstShares is like shares, limited to atlasList counts.
 func firstShares(list []atlas.Count) []api.NameShare { return shares(list[:min(len(list), atlasList)]) }
 
-// Overlap lists the pairs of what was handed out that share most.
+// Overlap lists the pairs of slices and contexts that share most.
 func (a Atlas) Overlap(ctx context.Context, tenant dag.Tenant, in api.AtlasQuery) (api.Overlap, error) {
 	v, of, err := a.view(ctx, tenant, in.AtlasView)
 	if err != nil {
@@ -163,7 +163,7 @@ func (a Atlas) Overlap(ctx context.Context, tenant dag.Tenant, in api.AtlasQuery
 	return w, nil
 }
 
-// Influence says how turns were used, and where they are in the graph.
+// Influence returns how turns were used, and where they are in the graph.
 func (a Atlas) Influence(ctx context.Context, tenant dag.Tenant, in api.InfluenceQuery) (api.Influence, error) {
 	v, of, err := a.view(ctx, tenant, in.AtlasView)
 	if err != nil {
@@ -201,7 +201,7 @@ func (a Atlas) Influence(ctx context.Context, tenant dag.Tenant, in api.Influenc
 	return w, nil
 }
 
-// most returns the first so many of the numbers below n by a rate, the greatest first, and then by number.
+// most returns the first limit numbers below n, by descending rate and then by ascending number.
 func most(n, limit int, rate func(n int32) uint64) []int32 {
 	list := make([]int32, n)
 	for i := range list {
@@ -211,13 +211,13 @@ func most(n, limit int, rate func(n int32) uint64) []int32 {
 	return list[:min(n, limit)]
 }
 
-// parts is a number of parts of 2^shift in another unit.
+// parts converts a number of parts of 2^shift into another unit.
 func parts(n, unit uint64, shift uint) uint64 {
 	hi, lo := bits.Mul64(n, unit)
 	return hi<<(64-shift) | lo>>shift
 }
 
-// Communities says which turns, or names of facts, belong together.
+// Communities returns the communities of turns, or of names of facts.
 func (a Atlas) Communities(ctx context.Context, tenant dag.Tenant, in api.CommunityQuery) (api.Communities, error) {
 	v, of, err := a.view(ctx, tenant, in.AtlasView)
 	if err != nil {
@@ -253,7 +253,7 @@ func (a Atlas) Communities(ctx context.Context, tenant dag.Tenant, in api.Commun
 	return w, nil
 }
 
-// Manifest writes the whole atlas as one document, and has it signed.
+// Manifest returns the whole atlas as one document. It is signed unless in.Unsigned is set or the kernel has no identity.
 func (a Atlas) Manifest(ctx context.Context, tenant dag.Tenant, in api.ManifestQuery) (w api.Manifest, err error) {
 	v, _, err := a.view(ctx, tenant, in.AtlasView)
 	if err != nil {
@@ -316,7 +316,7 @@ func canonical(v any) ([]byte, error) {
 	return canon.AppendValue(nil, parsed), nil
 }
 
-// Operations lists what the facet answers.
+// Operations returns the API operations that an Atlas answers.
 func (a Atlas) Operations() []api.Answer {
 	return []api.Answer{
 		api.AtlasSnapshot.By(a.Snapshot), api.AtlasOverlap.By(a.Overlap), api.AtlasInfluence.By(a.Influence), api.AtlasCommunities.By(a.Communities), api.AtlasManifest.By(a.Manifest), api.BlameTurn.By(a.Blame),

@@ -14,10 +14,10 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// A made is a value that is computed once, when somebody first asks. Others who ask meanwhile wait for it, as long as their contexts last. If the context of the one who computes ends, or it fails, the next
-// one begins again.
+// A made is a value that is computed once, at the first request. Callers that ask meanwhile wait for it, as long
+// as their contexts last. If the computing caller fails, or its context ends, the next caller computes it again.
 type made[T any] struct {
-	making turnstile.Turnstile // of one; guards what is below
+	making turnstile.Turnstile // a lock of capacity 1; guards the fields below
 	done   bool
 	value  T
 }
@@ -39,10 +39,10 @@ func (m *made[T]) get(ctx context.Context, compute func() (T, error)) (value T, 
 	return value, err
 }
 
-// keptPairs is how many pairs a ranking keeps, so that some are left when sets go.
+// keptPairs is the number of pairs in a ranking, large enough that some remain when sets are removed.
 const keptPairs = 2000
 
-// keptNames bounds the names of facts whose communities are kept.
+// keptNames bounds the names of facts whose communities are cached.
 const keptNames = 100_000
 
 // Snapshot counts the graph.
@@ -50,22 +50,22 @@ func (v *View) Snapshot(ctx context.Context) (atlas.Snapshot, error) {
 	return v.turns.snapshot.get(ctx, func() (atlas.Snapshot, error) { return v.Graph.Snapshot(v.AsOf), nil })
 }
 
-// Communities parts the graph.
+// Communities divides the graph into communities.
 func (v *View) Communities(ctx context.Context) (atlas.Communities, error) {
 	return v.turns.parted.get(ctx, func() (atlas.Communities, error) { return v.Graph.Communities(ctx) })
 }
 
-// A Use says how a turn was used: how many slices and contexts held it, and the sum of its scores there, in billionths.
+// A Use says how a turn was used: the number of slices and contexts that contained it, and the sum of its scores there, in billionths.
 type Use struct {
 	Slices, Contexts int32
 	Weight           uint64
 }
 
-// An Influence is how each turn was used, and where it is in the graph, by its number.
+// An Influence says how each turn was used, and where it is in the graph, by the turn's number.
 type Influence struct {
 	Uses           []Use
-	Ranks, Between []uint64 // as of atlas.Graph
-	Sampled        bool     // Between is
+	Ranks, Between []uint64 // as atlas.Graph returns them
+	Sampled        bool     // Between is from a sample
 	Cuts           atlas.Cuts
 }
 
@@ -76,7 +76,7 @@ type central struct {
 	cuts           atlas.Cuts
 }
 
-// Influence says how each turn was used.
+// Influence returns how each turn was used, and where it is in the graph.
 func (v *View) Influence(ctx context.Context) (*Influence, error) {
 	c, err := v.turns.central.get(ctx, func() (c *central, err error) {
 		c = &central{}
@@ -121,7 +121,7 @@ func (v *View) count() []Use {
 	return uses
 }
 
-// Overlaps returns the pairs of Sets that share most, at most so many, as atlas.Overlaps does. A ranking that was made before is read on where that can be.
+// Overlaps returns the pairs of Sets that share most, up to most, as atlas.Overlaps does. It updates an earlier ranking where that is possible.
 func (v *View) Overlaps(ctx context.Context, most int) (pairs []atlas.Pair, sampled bool, err error) {
 	r, err := v.ranking.get(ctx, func() (*atlas.Ranking, error) { return v.rank(ctx) })
 	if err != nil {
@@ -157,14 +157,15 @@ func (v *View) rank(ctx context.Context) (r *atlas.Ranking, err error) {
 	return r, nil
 }
 
-// FactCommunities are communities of the names of the facts that are believed.
+// FactCommunities are communities of the names of believed facts.
 type FactCommunities struct {
 	atlas.Communities
 	Names   []string // ascending, by number
-	Degrees []int    // facts of each name
+	Degrees []int    // the number of facts of each name
 }
 
-// FactCommunities parts the names of the facts that are believed as of the view's number. It is kept until something is erased.
+// FactCommunities returns the communities of the names of the facts that are believed as
+// of the view's number. Up to keptNames names, they are cached until something is erased.
 func (v *View) FactCommunities(ctx context.Context) (*FactCommunities, error) {
 	v.of.mu.Lock()
 	facts := v.facts
@@ -181,7 +182,7 @@ func (v *View) FactCommunities(ctx context.Context) (*FactCommunities, error) {
 	return c, nil
 }
 
-// factPage is how many acts are read at once.
+// factPage is the number of acts that are read at once.
 const factPage = 1000
 
 func (v *View) partFacts(ctx context.Context) (*FactCommunities, error) {
@@ -224,11 +225,11 @@ func (v *View) partFacts(ctx context.Context) (*FactCommunities, error) {
 	return c, err
 }
 
-// authors says who wrote each turn.
+// authors records who wrote each turn.
 type authors struct {
-	of      []int32 // of gathered.turns, of the first ones: an index of names; -1: nobody that is known
+	of      []int32 // for the first of gathered.turns, an index of names; -1: unknown
 	names   []string
-	turns   []int // how many each has; a name without any is ""
+	turns   []int // the number of turns of each name; a name without turns is ""
 	numbers map[string]int32
 }
 
@@ -249,7 +250,7 @@ func (a *authors) add(name string) {
 	a.of = append(a.of, n)
 }
 
-// forget forgets who wrote a turn, and a name that nobody has any more.
+// forget removes the author of a turn, and a name that has no more turns.
 func (a *authors) forget(at int32) {
 	if int(at) >= len(a.of) || a.of[at] < 0 {
 		return
@@ -262,13 +263,14 @@ func (a *authors) forget(at int32) {
 	}
 }
 
-// Authors are the authors of turns, with how many each wrote.
+// Authors are the authors of turns, with the number of turns of each.
 type Authors struct {
 	All    []atlas.Count
 	Growth [][]atlas.Count // at each of atlas.Tenths
 }
 
-// Authors counts the turns of each author. A turn without its text has none. The first question takes a pass over all turns with their texts; later ones read on from there.
+// Authors counts the turns of each author. A turn without its text has no author.
+// The first call reads all turns with their texts; later calls continue from there.
 func (v *View) Authors(ctx context.Context) (a Authors, err error) {
 	g := v.of
 	if err := g.reading.Pass(ctx, func() error { return g.gatherAuthors(ctx, v.tenant) }); err != nil {
@@ -289,7 +291,7 @@ func (v *View) Authors(ctx context.Context) (a Authors, err error) {
 	return a, nil
 }
 
-// gatherAuthors reads who wrote the turns that were gathered, from where it ended before. It is called inside g.reading.
+// gatherAuthors reads the authors of the gathered turns, from where it ended before. It is called inside g.reading.
 func (g *gathered) gatherAuthors(ctx context.Context, tenant dag.Tenant) error {
 	for {
 		g.mu.Lock()
@@ -325,13 +327,13 @@ func (g *gathered) gatherAuthors(ctx context.Context, tenant dag.Tenant) error {
 			return fmt.Errorf("%w: after number %d there were %d turns, and are %d", store.ErrDamaged, after, len(g.turns)-start, len(names))
 		}
 		g.mu.Lock()
-		if len(g.authors.of) == start { // else an erasure dropped them, whose end nobody knew
+		if len(g.authors.of) == start { // otherwise an erasure with an unknown outcome has dropped the authors
 			for _, name := range names {
 				g.authors.add(name)
 			}
 		}
 		g.mu.Unlock()
-		if err := g.readErasures(ctx, tenant); err != nil { // of turns that were read before they were erased
+		if err := g.readErasures(ctx, tenant); err != nil { // for turns that were read before they were erased
 			g.mu.Lock()
 			g.authors = authors{}
 			g.mu.Unlock()
@@ -340,7 +342,7 @@ func (g *gathered) gatherAuthors(ctx context.Context, tenant dag.Tenant) error {
 	}
 }
 
-// readErasures forgets the names of what was erased since it was called last, by other processes too. It is called inside g.reading.
+// readErasures removes the names of everything that was erased since its last call, also by other processes. It is called inside g.reading.
 func (g *gathered) readErasures(ctx context.Context, tenant dag.Tenant) error {
 	const page = 500
 	for {
@@ -360,7 +362,7 @@ func (g *gathered) readErasures(ctx context.Context, tenant dag.Tenant) error {
 	}
 }
 
-// forget forgets who wrote a turn, and all names of facts. The caller holds mu.
+// forget removes the author of a turn, and all names of facts. The caller holds mu.
 func (g *gathered) forget(turn dag.TurnID) {
 	if at, found := g.place(turn); found {
 		g.authors.forget(at)
@@ -370,7 +372,7 @@ func (g *gathered) forget(turn dag.TurnID) {
 	}
 }
 
-// Forget forgets the names of a turn that this process erased. If that failed, it may have come to pass all the same, and all authors are to be read again.
+// Forget removes the names of a turn that this process erased. A failed erasure may still have been made, so all authors will be read again.
 func (a *Kept) Forget(tenant dag.Tenant, turn dag.TurnID, failed bool) {
 	a.mu.Lock()
 	g := a.kept[tenant]
@@ -385,7 +387,7 @@ func (a *Kept) Forget(tenant dag.Tenant, turn dag.TurnID, failed bool) {
 	}
 }
 
-// Drop forgets all that is kept of a tenant.
+// Drop removes everything that is cached of a tenant.
 func (a *Kept) Drop(tenant dag.Tenant) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -10,9 +10,10 @@ import (
 	"github.com/graphkernel/graphkernel/history"
 )
 
-// Abstract decides a request that is abstracted from the originals, the revisions with links to what it makes (Request.Incoming). Each of them must be what is believed of its item; another
-// revision is ErrChanged. If replaces, their items are deprecated in the same change; what is published is refused. An abstraction that an original gives way to, or that is stated by an
-// original already, is belief.ErrInput.
+// Abstract decides a request that makes an abstraction of originals: the revisions that Request.Incoming links to the new revision. Each
+// original must be the believed revision of its item; otherwise the error is ErrChanged. If replaces is true, the items of the originals
+// are deprecated in the same change, and a published original is refused. The error is belief.ErrInput if an original would give way to the
+// abstraction, or if the abstraction would be a revision of an original's item.
 func (b Base) Abstract(ctx context.Context, tenant dag.Tenant, request Request, replaces bool) (*Outcome, error) {
 	if err := request.Check(); err != nil {
 		return nil, err
@@ -20,7 +21,7 @@ func (b Base) Abstract(ctx context.Context, tenant dag.Tenant, request Request, 
 	c := &abstracting{operation: operation{Request: request}, replaces: replaces}
 	whole, err := b.write(ctx, tenant, &step{before: &c.operation, needs: c.more, add: c.add})
 	if err == nil {
-		err = c.general() // of a dry one, that records nothing
+		err = c.general() // a dry request records nothing, so add was not called
 	}
 	if err != nil {
 		return nil, err
@@ -33,7 +34,7 @@ type abstracting struct {
 	replaces bool
 }
 
-// more asks for what is known of the originals, and what is current of them.
+// more asks for the state of the originals' items, and for their current revisions.
 func (c *abstracting) more(k *history.State) (n history.Needs) {
 	for _, l := range c.Incoming {
 		switch a := l.From; k.Round {
@@ -48,7 +49,7 @@ func (c *abstracting) more(k *history.State) (n history.Needs) {
 	return n
 }
 
-// general refuses an abstraction that is none.
+// general refuses an abstraction that contradicts an original or would be a revision of its item.
 func (c *abstracting) general() error {
 	for _, l := range c.Incoming {
 		a := l.From
@@ -78,7 +79,8 @@ func (c *abstracting) add(k *history.State, f *folding) error {
 	return nil
 }
 
-// original makes sure that an original is believed, and deprecates it if the abstraction takes its place. The operation changed nothing of it, or it would have given way.
+// original checks that an original is believed, and deprecates its item if the abstraction replaces it. The operation did not change the
+// item: general refused that.
 func (c *abstracting) original(k *history.State, f *folding, a belief.Address, salt dag.Salt, to belief.Address) error {
 	if err := f.know(k, a.Item, Published); err != nil {
 		return err

@@ -12,23 +12,23 @@ import (
 	"github.com/graphkernel/graphkernel/knowledge"
 )
 
-// An Act changes what is believed of an item without an operator: it moves a tag, or deprecates or restores the item. Where that makes something
-// believed, it is refused if it would contradict what is believed beside.
+// An Act changes the belief in an item without an operator: it moves a tag, or deprecates or restores the item. An act that makes a
+// revision believed is refused if the revision contradicts other beliefs.
 type Act struct {
 	Item        belief.Item
-	Tag         string // that moves; "": the item is deprecated, or restored
-	Number      int    // of the revision that the tag points to; 0: the tag goes
+	Tag         string // the tag that moves; "": the item is deprecated or restored
+	Number      int    // of the revision that the tag will point to; 0: the tag is removed
 	Deprecates  bool
-	Newest      int // the number of the item's newest revision, else it is ErrChanged; 0: whatever it is
+	Newest      int // the expected number of the item's newest revision, otherwise the error is ErrChanged; 0: any
 	By, Reason  string
 	At          dag.Time
-	Salt        dag.Salt // from which those of assertions are made
+	Salt        dag.Salt // the salts of assertions are made from it
 	Policy      string   // as in Request
 	Constraints *belief.Constraints
-	Limits      Limits // of the constraints of the space
+	Limits      Limits // on the constraints of the space
 }
 
-// An Acted says what an act did.
+// An Acted is the result of an act.
 type Acted struct {
 	Result   string
 	Seq      dag.Seq          // the number of the act's last entry; 0: the act added no entry
@@ -36,7 +36,7 @@ type Acted struct {
 	Wording  Wording          // how the literals of Conflict were written
 }
 
-// Do does an act, decided with what is believed at the commit.
+// Do performs an act. It is decided with the beliefs at the time of the commit.
 func (b Base) Do(ctx context.Context, tenant dag.Tenant, a Act) (*Acted, error) {
 	if len(a.Reason) > MaxText || a.Number < 0 || a.Tag != "" && !belief.IsTag(a.Tag) {
 		return nil, fmt.Errorf("%w: the tag %.40q, revision %d, a reason of %d bytes", belief.ErrForm, a.Tag, a.Number, len(a.Reason))
@@ -57,7 +57,7 @@ type acting struct {
 	acted *Acted
 }
 
-// target is the revision that would be believed; nil: none, or it is not known yet.
+// target returns the revision that the tag will point to, or that the restored item has; nil if there is none, or if it was not read yet.
 func (c *acting) target(k *history.State) *Revision {
 	var seq dag.Seq
 	switch {
@@ -78,7 +78,7 @@ func (c *acting) target(k *history.State) *Revision {
 	return nil
 }
 
-// Needs asks for what the act touches; then for the constraints of the space, if the act may add one.
+// Needs asks for the records that the act touches; then for the constraints of the space, if the act may add one.
 func (c *acting) Needs(k *history.State) history.Needs {
 	if k.Round == 0 {
 		c.bound = limiting{Limits: c.Limits}
@@ -90,7 +90,7 @@ func (c *acting) Needs(k *history.State) history.Needs {
 	return n
 }
 
-// explore asks for the item and its revisions, then for the one that is meant, then for what is connected with what it says.
+// explore asks for the item and its revisions, then for the target, then for the elements connected with the target's statements.
 func (c *acting) explore(k *history.State) (n history.Needs) {
 	switch k.Round {
 	case 0:
@@ -125,7 +125,7 @@ func (c *acting) explore(k *history.State) (n history.Needs) {
 	return n
 }
 
-// Plan decides.
+// Plan decides the act and plans its entries.
 func (c *acting) Plan(k *history.State) (*history.Plan, error) {
 	c.acted = &Acted{Result: Unchanged}
 	t, ok := k.Newest[history.Key{Index: indexSpaces, Key: string(c.Item.Space())}]
@@ -213,7 +213,7 @@ func (c *acting) Plan(k *history.State) (*history.Plan, error) {
 	return p, err
 }
 
-// record is the entry of the act.
+// record returns the record of the act and its entry.
 func (c *acting) record(to *Revision, seq dag.Seq) (record, history.Entry) {
 	if c.Tag == "" {
 		d := &Deprecation{Item: c.Item, Deprecated: c.Deprecates, By: c.By, Reason: c.Reason, Seq: seq, At: c.At}

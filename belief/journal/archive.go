@@ -15,16 +15,16 @@ import (
 	"github.com/graphkernel/graphkernel/internal/canon"
 )
 
-// An archive is a file of lines in canonical JSON: the first says of which space it is, and each other one is an item with all of its revisions, as they are
-// recorded:
+// An archive is a file of lines in canonical JSON. The first line names the space, and each other line is an item with all of its
+// revisions, as they are recorded:
 //
 //	{"form":"gkarchive/1","space":"acme/support","tenant":"default"}
 //	{"item":"kref://acme/support/a.observation","revisions":[{"at":TIME,"private":{…},"public":{…},"seq":12},…]}
 //
-// The public half of a revision has the salted digest of the private one, which an erasure takes away. What stays of an item that was archived
-// is its deprecation, whose reason holds the digest of its line.
+// The public half of a revision has the salted digest of the private half, which an erasure removes. After an item was archived, its deprecation
+// remains; the reason of the deprecation contains the digest of the item's line.
 
-// ArchiveForm is the version that archives name.
+// ArchiveForm is the value of the member form of an archive: its version.
 const ArchiveForm = "gkarchive/1"
 
 // Bounds of an archive.
@@ -33,10 +33,10 @@ const (
 	MaxArchived = 1000     // items
 )
 
-// ErrArchive is wrapped if bytes are no archive, or one of other revisions than those that are recorded.
+// ErrArchive is wrapped if bytes are not an archive, or if its revisions differ from the recorded ones.
 var ErrArchive = errors.New("not an archive of what is recorded here")
 
-// An Archive is items of a space.
+// An Archive contains items of a space.
 type Archive struct {
 	Tenant dag.Tenant
 	Space  belief.Space
@@ -95,13 +95,14 @@ func (a *Archived) Append(dst []byte) []byte {
 	return w.Bytes
 }
 
-// Digest is the SHA-256 of the item's line.
+// Digest returns the SHA-256 of the item's line.
 func (a *Archived) Digest() dag.Digest { return sha256.Sum256(a.Append(nil)) }
 
-// ArchivedReason is the reason of the deprecation of an item whose line has a digest.
+// ArchivedReason returns the reason of the deprecation of an archived item. digest is the digest of the item's line.
 func ArchivedReason(digest dag.Digest) string { return "archived sha256:" + digest.String() }
 
-// ParseArchive reads what Append writes. Anything else is ErrArchive and names the line: a private half that has not the digest of its public one, too.
+// ParseArchive reads an archive that Append wrote. Anything else is ErrArchive, which names the line; so is a private half that does not
+// match the digest in its public half.
 func ParseArchive(data []byte) (*Archive, error) {
 	if len(data) > MaxArchive {
 		return nil, fmt.Errorf("%w: %d bytes, at most %d", ErrArchive, len(data), MaxArchive)
@@ -166,7 +167,7 @@ func (a *Archive) line(at int, text []byte) error {
 	return nil
 }
 
-// isRevision refuses an entry that is not a revision of an item as it would be written.
+// isRevision refuses an entry that is not the numbered revision of an item in the form in which the package would write it.
 func isRevision(e *history.Entry, of belief.Item, number int) error {
 	read, err := check(e)
 	if err != nil {
@@ -178,8 +179,8 @@ func isRevision(e *history.Entry, of belief.Item, number int) error {
 	return nil
 }
 
-// RevisionEntries returns the entries of the revisions of an item as of a number, ascending, without their wording: an archive points to what stays
-// in the store. ErrNoItem if there is none.
+// RevisionEntries returns the entries of the revisions of an item as of a number, ascending. It leaves out the wording, which stays in the
+// store and is not archived. The error is ErrNoItem if there are no revisions.
 func (b Base) RevisionEntries(ctx context.Context, tenant dag.Tenant, item belief.Item, asOf dag.Seq) (list []history.Entry, _ error) {
 	lists, err := b.Terms(ctx, tenant, []history.Range{{Index: indexRevisions, Prefix: keyBytes(item.Key())}})
 	if err != nil {
@@ -206,7 +207,7 @@ func (b Base) RevisionEntries(ctx context.Context, tenant dag.Tenant, item belie
 	return list, nil
 }
 
-// Lapsed returns the deprecation of an item that is deprecated; nil: it is not.
+// Lapsed returns the deprecation of a deprecated item; nil if the item is not deprecated.
 func (b Base) Lapsed(ctx context.Context, tenant dag.Tenant, r *ItemRecord) (*Deprecation, error) {
 	if !r.Deprecated {
 		return nil, nil
@@ -220,7 +221,7 @@ func (b Base) Lapsed(ctx context.Context, tenant dag.Tenant, r *ItemRecord) (*De
 	return ReadDeprecation(&e)
 }
 
-// Touched returns the time of the last entry that is about an item, its uses and some entries that do not count left out.
+// Touched returns the time of the last entry about an item. Uses, links and the uncounted entries do not count.
 func (b Base) Touched(ctx context.Context, tenant dag.Tenant, r *ItemRecord, uncounted map[dag.Seq]bool) (last dag.Time, _ error) {
 	entries, err := b.entriesAt(ctx, tenant, slices.DeleteFunc(r.moments(), func(seq dag.Seq) bool { return uncounted[seq] }))
 	for _, e := range entries {

@@ -12,14 +12,14 @@ import (
 
 // Bounds of artifacts.
 const (
-	MaxArtifacts = 16      // of a revision
+	MaxArtifacts = 16      // in a revision
 	MaxLocation  = 1 << 10 // bytes
 	MaxSize      = 1<<53 - 1
 )
 
 var mediaType = regexp.MustCompile(`^[a-z0-9][a-z0-9!#$&^_.+-]{0,126}/[a-z0-9][a-z0-9!#$&^_.+-]{0,126}$`)
 
-// checkArtifact refuses an artifact that is not in its form.
+// checkArtifact refuses a malformed artifact.
 func checkArtifact(a *belief.Artifact) error {
 	control := func(r rune) bool { return r < ' ' || r == 0x7f }
 	switch {
@@ -35,7 +35,7 @@ func checkArtifact(a *belief.Artifact) error {
 	return nil
 }
 
-// CheckArtifacts refuses artifacts that are not those of one revision: in their form and ascending by name.
+// CheckArtifacts refuses the artifacts of a revision unless they are well-formed, at most MaxArtifacts, and ascending by name.
 func CheckArtifacts(list []belief.Artifact) error {
 	if len(list) > MaxArtifacts {
 		return fmt.Errorf("%w: %d artifacts, at most %d", belief.ErrForm, len(list), MaxArtifacts)
@@ -51,7 +51,7 @@ func CheckArtifacts(list []belief.Artifact) error {
 	return nil
 }
 
-// Artifact returns the artifact of a name; nil if the revision has none.
+// Artifact returns the artifact with a name; nil if the revision has none.
 func (r *Revision) Artifact(name string) *belief.Artifact {
 	if i := slices.IndexFunc(r.Artifacts, func(a belief.Artifact) bool { return a.Name == name }); i >= 0 {
 		return &r.Artifacts[i]

@@ -14,18 +14,18 @@ import (
 	"github.com/graphkernel/graphkernel/history"
 )
 
-// Forever is the Until of what has not ended.
+// Forever is the Until of a term or tag that has not ended.
 const Forever = history.Forever
 
-// A Base is the beliefs in a history.
+// A Base reads and changes the beliefs in a history.
 type Base struct {
 	history.History
-	Kept Kept // nil: nothing is kept
+	Kept Kept // nil: no cache
 }
 
-// Kept are revisions that were read before. A revision never changes, and one that was erased is asked for no more, since nothing points to it.
+// Kept is a cache of revisions. A revision never changes. Nothing points to an erased revision, so it is never asked for.
 type Kept interface {
-	Revision(tenant dag.Tenant, seq dag.Seq) *Revision // nil: it is not kept
+	Revision(tenant dag.Tenant, seq dag.Seq) *Revision // nil: the cache lacks it
 	Keep(tenant dag.Tenant, r *Revision)
 }
 
@@ -55,7 +55,7 @@ func (p *planned) Plan(k *history.State) (*history.Plan, error) {
 	return p.plan, p.err
 }
 
-// Operate decides a request with what is believed at the commit, and records it.
+// Operate decides a request with the beliefs at the time of the commit, and records the decision.
 func (b Base) Operate(ctx context.Context, tenant dag.Tenant, r Request) (*Outcome, error) {
 	if err := r.Check(); err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func (b Base) Operate(ctx context.Context, tenant dag.Tenant, r Request) (*Outco
 	return o.outcome.in(whole), nil
 }
 
-// Check refuses a request that is not in its form, whatever is believed.
+// Check refuses a malformed request. It does not depend on the beliefs.
 func (r *Request) Check() error {
 	switch {
 	case len(r.Statements) == 0 || len(r.Statements) > MaxStatements:
@@ -100,7 +100,8 @@ func (r *Request) Check() error {
 	return r.Span.Check()
 }
 
-// SetSpace makes a space, or puts it under another policy. check is called with what is believed in it, and may refuse.
+// SetSpace makes a space, or puts it under another policy. It calls check with the elements believed in the space; an error of check
+// refuses the change.
 func (b Base) SetSpace(ctx context.Context, tenant dag.Tenant, s SpacePolicy, check func([]Believed) error) (*SpacePolicy, error) {
 	c := &spacing{asked: s, check: check}
 	if _, err := b.write(ctx, tenant, c); err != nil {
@@ -146,7 +147,7 @@ func (c *spacing) Plan(k *history.State) (*history.Plan, error) {
 	t, ok := k.Newest[history.Key{Index: indexSpaces, Key: string(c.asked.Space)}]
 	if ok && string(t.Value) == c.asked.Policy {
 		e := k.Entries[t.Since]
-		c.recorded.Seq = max(t.Since, e.Whole()) // an operation may have made the space
+		c.recorded.Seq = max(t.Since, e.Whole()) // if an operation made the space, the last entry of its change
 		return &history.Plan{}, nil
 	}
 	held, err := believed(termsOf(k, indexElements), map[dag.Seq]*Revision{}, k.Entries)
@@ -161,7 +162,8 @@ func (c *spacing) Plan(k *history.State) (*history.Plan, error) {
 	return p, newFolding(p).fold(k, nil, &c.recorded)
 }
 
-// believed are the elements that terms say, each once, in the order of their revisions. It adds revisions that it reads in entries.
+// believed returns the elements that terms name, each once, in the order of their revisions. It adds the revisions that it reads from
+// entries to revisions.
 func believed(terms []history.Term, revisions map[dag.Seq]*Revision, entries map[dag.Seq]history.Entry) ([]Believed, error) {
 	seen := make(map[Part]bool, len(terms))
 	list := make([]Believed, 0, len(terms))
@@ -184,7 +186,7 @@ func believed(terms []history.Term, revisions map[dag.Seq]*Revision, entries map
 		}
 		p := Part{r, int(binary.BigEndian.Uint16(t.Key[len(t.Key)-2:]))}
 		if r.Erased || seen[p] {
-			continue // since the terms were read
+			continue // it was erased after the terms were read
 		}
 		if p.At >= len(r.Statements) {
 			return nil, fmt.Errorf("an element of number %d is damaged", seq)
@@ -216,7 +218,7 @@ func (b Base) entriesAt(ctx context.Context, tenant dag.Tenant, seqs []dag.Seq) 
 	return all, nil
 }
 
-// Space returns the policy of a space as of a number. ErrSpace if there was none.
+// Space returns the policy of a space as of a number. The error is ErrSpace if the space did not exist.
 func (b Base) Space(ctx context.Context, tenant dag.Tenant, s belief.Space, asOf dag.Seq) (string, error) {
 	lists, err := b.Terms(ctx, tenant, []history.Range{{Index: indexSpaces, Prefix: []byte(s), AsOf: asOf}})
 	if err != nil {
@@ -257,10 +259,11 @@ func (b Base) Believed(ctx context.Context, tenant dag.Tenant, s belief.Space, a
 	return b.held(ctx, tenant, lists[0])
 }
 
-// mostNear bounds the slots that Near asks for one by one. Where there are more, to read the whole space costs less.
+// mostNear bounds the slots that Near asks for one by one. For more slots, reading the whole space costs less.
 const mostNear = 1024
 
-// Near returns the elements of a space as of a number that rules connect with what some statements say, over any number of steps, and perhaps others.
+// Near returns the elements of a space as of a number that rules connect with some statements, over any number of steps. It may return
+// others, too.
 func (b Base) Near(ctx context.Context, tenant dag.Tenant, s belief.Space, of []Stated, asOf dag.Seq) ([]Believed, error) {
 	asked := map[belief.Slot]bool{}
 	var ranges []history.Range
@@ -301,7 +304,7 @@ func (b Base) Near(ctx context.Context, tenant dag.Tenant, s belief.Space, of []
 	return b.held(ctx, tenant, terms)
 }
 
-// held returns the elements that terms say. Their revisions come from those that are kept, and else from the history.
+// held returns the elements that terms name. It reads their revisions from the cache, or else from the history.
 func (b Base) held(ctx context.Context, tenant dag.Tenant, terms []history.Term) ([]Believed, error) {
 	revisions := map[dag.Seq]*Revision{}
 	var missing []dag.Seq
@@ -330,7 +333,7 @@ func (b Base) held(ctx context.Context, tenant dag.Tenant, terms []history.Term)
 	return list, err
 }
 
-// Names returns up to limit items of a space above a name, ascending, that there were as of a number.
+// Names returns up to limit items that a space contained as of a number, ascending, with names above after.
 func (b Base) Names(ctx context.Context, tenant dag.Tenant, s belief.Space, after string, limit int, asOf dag.Seq) ([]belief.Item, error) {
 	space := s.Key()
 	r := history.Range{Index: indexItems, Prefix: space[:], AsOf: asOf, Limit: limit}
@@ -352,7 +355,7 @@ func (b Base) Names(ctx context.Context, tenant dag.Tenant, s belief.Space, afte
 	return list, nil
 }
 
-// Conflicts returns the proposals of a space that were not taken as of a number, ascending.
+// Conflicts returns the refused proposals of a space that waited for a decision as of a number, ascending.
 func (b Base) Conflicts(ctx context.Context, tenant dag.Tenant, s belief.Space, asOf dag.Seq) ([]*Conflict, error) {
 	space := s.Key()
 	lists, err := b.Terms(ctx, tenant, []history.Range{{Index: indexConflicts, Prefix: space[:], AsOf: asOf}})

@@ -9,7 +9,7 @@ import (
 	"github.com/graphkernel/graphkernel/history"
 )
 
-// Codec is the codec of beliefs.
+// Codec is the history codec of beliefs.
 type Codec struct{}
 
 // Kinds lists the kinds of entries.
@@ -17,16 +17,17 @@ func (Codec) Kinds() []history.Kind {
 	return []history.Kind{KindConflict, KindDeprecation, KindLink, KindResolution, KindRevision, KindSpace, KindTag, KindUse}
 }
 
-// IsKind reports whether entries of a kind are of beliefs.
+// IsKind reports whether entries of a kind are entries of beliefs.
 func IsKind(k history.Kind) bool { return slices.Contains(Codec{}.Kinds(), k) }
 
-// Stream is what is known.
+// Stream returns history.Known.
 func (Codec) Stream() history.Stream { return history.Known }
 
 // Erasable reports whether entries of a kind have a private half.
 func (Codec) Erasable(k history.Kind) bool { return k == KindRevision || k == KindConflict }
 
-// Rests returns the turns that each statement rests on: where all of one have lost their text, the private half is gone.
+// Rests returns the turns of each statement that rests on turns. Once all turns of one statement have lost their text, the private half
+// is erased.
 func (Codec) Rests(e *history.Entry) (of [][]dag.TurnID) {
 	switch e.Kind {
 	case KindRevision:
@@ -84,7 +85,7 @@ func readEntry(e *history.Entry) (record, error) {
 	return nil, fmt.Errorf("%w: number %d is of the kind %s, which is none of beliefs", dag.ErrForm, e.Seq, e.Kind)
 }
 
-// itemOf returns the item that a record is about, and the tag that it moves; "" if it is about none.
+// itemOf returns the item whose state a record changes, and the tag that it moves; "" if there is none.
 func itemOf(r record) (item belief.Item, tag string) {
 	switch r := r.(type) {
 	case *Revision:
@@ -102,7 +103,7 @@ func ItemOf(e *history.Entry) (belief.Item, error) {
 	switch e.Kind {
 	case KindRevision, KindTag, KindDeprecation:
 		public := *e
-		public.Private = nil // what it says is not asked for
+		public.Private = nil // the content is not needed
 		r, err := readEntry(&public)
 		if err != nil {
 			return "", err
@@ -113,7 +114,7 @@ func ItemOf(e *history.Entry) (belief.Item, error) {
 	return "", nil
 }
 
-// check reads an entry strictly: one that is not as it would be written is refused.
+// check reads an entry strictly: it refuses an entry that differs from the one that the package would write.
 func check(e *history.Entry) (record, error) {
 	r, err := readEntry(e)
 	if err != nil {
@@ -153,7 +154,7 @@ func check(e *history.Entry) (record, error) {
 	return r, nil
 }
 
-// Adopt makes a change of entries that another store has.
+// Adopt makes a change from the entries of another store.
 func (Codec) Adopt(entries []history.Entry) (history.Change, error) {
 	a := &adoption{entries: entries}
 	for i := range entries {
@@ -171,7 +172,7 @@ type adoption struct {
 	records []record
 }
 
-// Needs asks for what is known of the items, and then for their current revisions and those that tags point to.
+// Needs asks for the states of the items, and then for their current revisions and the revisions that tags point to.
 func (a *adoption) Needs(k *history.State) (n history.Needs) {
 	switch k.Round {
 	case 0:
@@ -193,7 +194,7 @@ func (a *adoption) Needs(k *history.State) (n history.Needs) {
 		}
 		for _, r := range a.records {
 			if item, _ := itemOf(r); item != "" {
-				seq, _ := currentOf(k, item) // a damaged one is found by planning
+				seq, _ := currentOf(k, item) // Plan reports a damaged term
 				want(seq)
 			}
 			if t, ok := r.(*Tag); ok {
@@ -228,7 +229,7 @@ func (a *adoption) Plan(k *history.State) (*history.Plan, error) {
 	return p, nil
 }
 
-// tagsIn are the tags of an item that records move.
+// tagsIn returns the tags of an item that records move, and the tag also.
 func tagsIn(records []record, item belief.Item, also string) []string {
 	tags := tagged(also)
 	for _, r := range records {
@@ -239,7 +240,7 @@ func tagsIn(records []record, item belief.Item, also string) []string {
 	return tags
 }
 
-// fold folds one record. Those before it may have the revision that a tag points to.
+// fold folds one record. If the record is a tag, before may contain the revision that it points to.
 func (f *folding) fold(k *history.State, before []record, r record) error {
 	switch r := r.(type) {
 	case *SpacePolicy:

@@ -11,24 +11,24 @@ import (
 
 // Bounds of the constraints of a space.
 const (
-	MaxConstraint      = 2 << 10  // bytes of the text of one
+	MaxConstraint      = 2 << 10  // bytes of the text of one constraint
 	MaxConstraints     = 64       // in a space
 	MaxConstraintBytes = 16 << 10 // of all texts in a space together
 )
 
-// ErrTooManyConstraints is wrapped if a change would take the constraints of a space beyond their bounds.
+// ErrTooManyConstraints is wrapped if the constraints of a space would exceed their bounds after a change.
 var ErrTooManyConstraints = errors.New("too many constraints")
 
-// Limits say what counts as a constraint of a space. The zero value bounds nothing.
+// Limits decide what counts as a constraint of a space. The zero value bounds nothing.
 type Limits struct {
-	Binds func(kind string) bool // whether what people state in items of a kind is a constraint
-	Bytes func(*Revision) int    // of its text
+	Binds func(kind string) bool // reports whether statements by people in items of a kind are constraints
+	Bytes func(*Revision) int    // returns the bytes of a constraint's text
 }
 
-// A Load is what the constraints of a space add up to.
-type Load struct{ Count, Bytes, Long, Longest int } // Long are those beyond MaxConstraint
+// A Load is the number and the size of a space's constraints.
+type Load struct{ Count, Bytes, Long, Longest int } // Long counts the constraints longer than MaxConstraint
 
-// Vouched reports whether a person vouches for all that the revision states. A constraint is a vouched revision of a kind that binds.
+// Vouched reports whether a person vouches for all statements of the revision. A constraint is a vouched revision of a kind that binds.
 func (r *Revision) Vouched() bool {
 	for i := range r.Statements {
 		if r.Statements[i].Rank.Class < belief.Human {
@@ -38,7 +38,7 @@ func (r *Revision) Vouched() bool {
 	return true
 }
 
-// Add counts a revision if it is a constraint.
+// Add adds a revision to a load if it is a constraint.
 func (l *Limits) Add(to *Load, r *Revision) {
 	if r.Erased || !r.Vouched() || !l.Binds(r.Item.Kind()) {
 		return
@@ -55,7 +55,8 @@ func (l Load) Over() bool {
 	return l.Count > MaxConstraints || l.Bytes > MaxConstraintBytes || l.Long > 0
 }
 
-// Grown refuses a load that is over its bounds and worse than the one before. So each constraint of an overfull space can be ended.
+// Grown refuses a load that exceeds a bound and exceeds it more than the load before. So constraints of an overfull space can be ended
+// one by one.
 func (l Load) Grown(before Load, space belief.Space) error {
 	switch {
 	case l.Long > before.Long:
@@ -67,13 +68,13 @@ func (l Load) Grown(before Load, space belief.Space) error {
 	return nil
 }
 
-// A limiting asks for the constraints of a space, once an exploring has found everything.
+// A limiting asks for the constraints of a space after an exploring has found everything.
 type limiting struct {
 	Limits
 	stage int
 }
 
-// may reports whether something of the kinds of some items can be a constraint.
+// may reports whether an item of the given items or of the given kind can be a constraint.
 func (l *limiting) may(items map[belief.Item]bool, kind string) bool {
 	if l.Binds == nil {
 		return false
@@ -86,7 +87,7 @@ func (l *limiting) may(items map[belief.Item]bool, kind string) bool {
 	return kind != "" && l.Binds(kind)
 }
 
-// needs asks for the items of a space, and then for what is current of those whose kinds bind.
+// needs asks for the items of a space, and then for the current revisions of the items whose kinds bind.
 func (l *limiting) needs(k *history.State, space belief.Space) (n history.Needs) {
 	l.stage++
 	switch l.stage {
@@ -119,7 +120,7 @@ func (l *limiting) items(k *history.State, space belief.Space) (list []belief.It
 	return list
 }
 
-// check refuses a plan that takes the constraints of a space beyond their bounds.
+// check refuses a plan after which the constraints of a space would exceed their bounds.
 func (l *limiting) check(k *history.State, space belief.Space, p *history.Plan) error {
 	if l.stage == 0 {
 		return nil // nothing can be a constraint
@@ -166,7 +167,7 @@ func (l *limiting) check(k *history.State, space belief.Space, p *history.Plan) 
 	return f.load(&l.Limits).Grown(before, space)
 }
 
-// constraint returns what is known of an item that may be a constraint; nil: it is none.
+// constraint returns the state of an item that may be a constraint; nil if its kind does not bind.
 func (f *folding) constraint(l *Limits, item belief.Item) *itemState {
 	if !l.Binds(item.Kind()) {
 		return nil
@@ -179,7 +180,7 @@ func (f *folding) constraint(l *Limits, item belief.Item) *itemState {
 	return s
 }
 
-// load adds up what is believed of items.
+// load adds up the constraints among the believed revisions of the items.
 func (f *folding) load(l *Limits) (sum Load) {
 	for _, s := range f.items {
 		if s.live() != 0 {

@@ -24,11 +24,11 @@ const (
 	KindConflict    history.Kind = "conflict/1"
 )
 
-// Bounds of what is recorded.
+// Bounds of records.
 const (
 	MaxStatements = 64
 	MaxPremises   = 16
-	MaxTurns      = 256     // that one statement rests on
+	MaxTurns      = 256     // of one statement
 	MaxText       = 4 << 10 // bytes of a title or a reason
 	MaxSummary    = 64 << 10
 	MaxWords      = 64        // keywords, and topics
@@ -37,36 +37,36 @@ const (
 	MaxRevisions  = 1<<31 - 1 // of an item
 )
 
-// The tags that mean something here. Others are the user's.
+// The tags with a meaning for the package. Other tags are the user's.
 const (
-	Current   = "current"   // what is believed of the item
+	Current   = "current"   // points to the believed revision of the item
 	Published = "published" // protects the revision
 )
 
 // A Stated is a statement of a revision.
 type Stated struct {
 	belief.Literal
-	Premises []belief.Literal // from which it follows, ascending; nil: it is stated
+	Premises []belief.Literal // the premises from which it follows, ascending; nil: it is stated
 	Span     belief.Span
 	Rank     Rank
-	Turns    []dag.TurnID // it rests on; none: on its author's word
-	Fact     dag.Seq      // the number of the assertion that projects it, from an earlier revision; 0: this one's
+	Turns    []dag.TurnID // the turns that it rests on; none: its author's word
+	Fact     dag.Seq      // the number of the assertion that projects it, if an earlier revision began the assertion; otherwise 0
 }
 
-// A Rank is that of an element, as it is kept.
+// A Rank is the recorded part of an element's rank.
 type Rank struct {
 	Class     belief.Class
 	Criterion uint64
-	Event     dag.Seq // 0: that of the entry
+	Event     dag.Seq // 0: the number of the entry
 }
 
 // A Revision is an immutable state of an item.
 type Revision struct {
 	Item       belief.Item
 	Number     int
-	Current    bool // what is believed of the item from here on
-	Supersedes int  // the number of the revision in whose place it is; 0: none
-	Withheld   bool // title and summary are of what was given up in part, so contexts leave them out
+	Current    bool // the revision becomes the current one of the item
+	Supersedes int  // the number of the revision that it replaces; 0: none
+	Withheld   bool // some statements were given up, so contexts leave out the title and the summary
 	By         string
 	Statements []Stated
 	Title      string
@@ -77,24 +77,24 @@ type Revision struct {
 	Confidence dag.PPM
 	Source     string
 	Reason     string
-	Wording    Wording // of the literals; what is there of others is not recorded
+	Wording    Wording // of the literals of its statements and premises; other literals are not recorded
 	Salt       dag.Salt
-	Key        dag.Digest // of the request, if it began with this entry
+	Key        dag.Digest // the key of the request, if this is the first entry of its change
 
-	Seq    dag.Seq // of its entry; 0: not recorded yet
+	Seq    dag.Seq // the number of its entry; 0: not recorded yet
 	Whole  dag.Seq // the number of the last entry of the revision's change
 	At     dag.Time
-	Erased bool // what it said is gone, with the turns it rested on
+	Erased bool // the private half was erased with the turns that it rested on
 
-	prepared []belief.Element // of the statements; nil: they are made when they are asked for
+	prepared []belief.Element // the elements of the statements; nil: they are made on demand
 }
 
 // A Tag points a tag of an item to a revision from here on.
 type Tag struct {
 	Item   belief.Item
 	Name   string
-	Number int     // of the revision; 0: to none
-	Entry  dag.Seq // of the revision
+	Number int     // of the revision; 0: the tag points to none
+	Entry  dag.Seq // number of the revision's entry
 	By     string
 	Reason string
 	Key    dag.Digest
@@ -103,7 +103,7 @@ type Tag struct {
 	At  dag.Time
 }
 
-// A Deprecation takes an item out of what is believed, or puts it back.
+// A Deprecation ends or restores the belief in an item.
 type Deprecation struct {
 	Item       belief.Item
 	Deprecated bool
@@ -114,7 +114,7 @@ type Deprecation struct {
 	At  dag.Time
 }
 
-// A SpacePolicy says under which policy of kinds a space is from here on.
+// A SpacePolicy puts a space under a policy of kinds.
 type SpacePolicy struct {
 	Space  belief.Space
 	Policy string
@@ -133,32 +133,32 @@ type Link struct {
 
 	Seq   dag.Seq
 	At    dag.Time
-	Known bool // it was there before
+	Known bool // it had been recorded before
 }
 
-// A Conflict is a proposal that was not taken.
+// A Conflict is a refused proposal.
 type Conflict struct {
 	Space      belief.Space
-	Item       belief.Item // that was named; "": none
+	Item       belief.Item // the item that the proposal names; "": none
 	Kind       string      // of a new item that has no name
 	By         string
 	Turns      []dag.TurnID
 	With       []belief.Address // revisions that would have given way
 	Statements []belief.Literal
-	Premises   []belief.Literal // from which they were to follow; nil: they were to be stated
+	Premises   []belief.Literal // the premises from which they would follow; nil: they would be stated
 	Span       belief.Span
 	Confidence dag.PPM
 	Reason     string
 	Wording    Wording
 	Salt       dag.Salt
-	Key        dag.Digest // of the request; zero: it had none
+	Key        dag.Digest // the key of the request; zero: it had none
 
 	Seq    dag.Seq
 	At     dag.Time
 	Erased bool
 }
 
-// Size is about how many bytes the revision takes in memory.
+// Size returns the approximate number of bytes that the revision takes in memory.
 func (r *Revision) Size() int {
 	n := 512 + len(r.Title) + len(r.Summary) + len(r.Reason)
 	for _, list := range [...][]string{r.Keywords, r.Topics} {
@@ -194,7 +194,7 @@ func (r *Revision) private() []byte {
 	return canonical(p)
 }
 
-// entry makes the entry of a revision that is not erased.
+// entry returns the entry of a revision that is not erased.
 func (r *Revision) entry() history.Entry {
 	private := r.private()
 	p := revisionPublic{
@@ -211,7 +211,7 @@ func (r *Revision) entry() history.Entry {
 	return history.Entry{Seq: r.Seq, Kind: KindRevision, At: r.At, Public: canonical(p), Private: private}
 }
 
-// ReadRevision reads a revision. Of an erased one the statements have no literals.
+// ReadRevision reads a revision. The statements of an erased revision have no literals.
 func ReadRevision(e *history.Entry) (*Revision, error) {
 	var p revisionPublic
 	if err := read(e.Public, &p); err != nil {
@@ -255,7 +255,7 @@ func ReadRevision(e *history.Entry) (*Revision, error) {
 	return r, r.readWorded(worded)
 }
 
-// Check refuses a revision that is not in its form.
+// Check refuses a malformed revision.
 func (r *Revision) Check() error {
 	fail := func(format string, args ...any) error {
 		return fmt.Errorf("%w: revision %d of %s: %w", belief.ErrForm, r.Number, r.Item, fmt.Errorf(format, args...))
@@ -327,7 +327,8 @@ func (s *Stated) check() error {
 	return nil
 }
 
-// id is what the element is called in the order of entrenchment. It is the same in all revisions of an item, also if it ends earlier.
+// id returns the id of the element in the order of entrenchment. It is the same in all revisions of an item, even if one gives the span
+// another end.
 func (s *Stated) id(of belief.Item) dag.Digest {
 	h := sha256.New()
 	write := func(l belief.Literal) { fmt.Fprintf(h, "%q %q %q %t\n", l.Subject, l.Predicate, l.Object, l.Not) }
@@ -339,7 +340,7 @@ func (s *Stated) id(of belief.Item) dag.Digest {
 	return dag.Digest(h.Sum(nil))
 }
 
-// IsSource reports whether a text says where a revision comes from.
+// IsSource reports whether a text is a valid source of a revision.
 func IsSource(s string) bool {
 	if slices.Contains([]string{"observation", "manual", "external", "inference", "cross_agent"}, s) {
 		return true
@@ -465,5 +466,5 @@ func ReadConflict(e *history.Entry) (*Conflict, error) {
 	return c, err
 }
 
-// errNotItsForm says that an entry is not as it would be written.
+// errNotItsForm says that an entry differs from the one that the package would write.
 var errNotItsForm = errors.New("it is not as it would be written")

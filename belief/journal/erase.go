@@ -13,17 +13,17 @@ import (
 	"github.com/graphkernel/graphkernel/history"
 )
 
-// An Erasure is the part of the erasure of a turn that is about beliefs. A revision loses its private half if one of its statements
-// rests on turns that have all lost their text, and everything that it ever made believed goes with it. If it is what is believed of its item, the
-// statements that others support are stated once more, in a new revision with their wording and without a title and a summary: they are believed from
-// the erasure on.
+// An Erasure is the part of the erasure of a turn that concerns beliefs. A revision loses its private half if one of its statements rests
+// on turns that have all lost their text, and all of its elements are removed as of every number. If the revision is believed, a new
+// revision states again the statements that other turns support, with their wording and without a title and a summary. They are believed
+// from the erasure on.
 type Erasure struct {
 	Turn     dag.TurnID
 	At       dag.Time
-	Adopting bool // another store erased the turn; what it stated once more comes by itself
+	Adopting bool // another store erased the turn; the revisions that it made are adopted as entries
 }
 
-// resting returns what rests on the turn.
+// resting returns the revisions and conflicts that rest on the turn and are not erased.
 func (c *Erasure) resting(k *history.State) (revisions []*Revision, conflicts []*Conflict) {
 	for _, t := range termsOf(k, indexRests) {
 		e, ok := k.Entries[t.Since]
@@ -45,8 +45,8 @@ func (c *Erasure) resting(k *history.State) (revisions []*Revision, conflicts []
 	return revisions, conflicts
 }
 
-// Needs asks for what rests on the turn; then for the turns that it rests on beside it, its elements, and what is known of its items; and then for what is
-// current of them.
+// Needs asks for the revisions and conflicts that rest on the turn; then for their other turns, the elements of the revisions and the
+// states of their items; and then for the current revisions of these items.
 func (c *Erasure) Needs(k *history.State) (n history.Needs) {
 	switch k.Round {
 	case 0:
@@ -78,12 +78,12 @@ func (c *Erasure) Needs(k *history.State) (n history.Needs) {
 	return n
 }
 
-// lost reports whether none of some turns has its text any more.
+// lost reports whether none of some turns has its text after the erasure. It is false if there are no turns.
 func (c *Erasure) lost(k *history.State, turns []dag.TurnID) bool {
 	return len(turns) > 0 && !slices.ContainsFunc(turns, func(t dag.TurnID) bool { return t != c.Turn && k.Turns[t].Body })
 }
 
-// Plan takes away what rested on the turn alone, and states the rest once more.
+// Plan erases the revisions and conflicts of which a statement has lost all of its turns, and states the remaining statements again.
 func (c *Erasure) Plan(k *history.State) (*history.Plan, error) {
 	p := &history.Plan{Erases: true}
 	f := newFolding(p)
@@ -115,7 +115,7 @@ func (c *Erasure) Plan(k *history.State) (*history.Plan, error) {
 	return p, nil
 }
 
-// forget takes away the elements of a revision, as of every number.
+// forget removes the elements of a revision, as of every number.
 func (c *Erasure) forget(k *history.State, p *history.Plan, r *Revision) {
 	for _, t := range termsOf(k, indexElements) {
 		if len(t.Value) != 8 || dag.Seq(binary.BigEndian.Uint64(t.Value)) != r.Seq {
@@ -128,8 +128,8 @@ func (c *Erasure) forget(k *history.State, p *history.Plan, r *Revision) {
 	}
 }
 
-// again states once more what is kept of a revision that is believed, if it lost something or an assertion of it goes with the turn. An assertion
-// names the first turn that has its text, and goes by itself.
+// again states the kept statements of a believed revision again, if the revision lost statements or the turn's erasure erases an assertion
+// of it. An assertion names the first turn that has its text; erasing that turn erases the assertion without this plan.
 func (c *Erasure) again(k *history.State, f *folding, r *Revision, kept []Stated, head dag.Seq) (dag.Seq, error) {
 	s := f.items[r.Item]
 	if s.live() == 0 || s.current.Seq != r.Seq || len(kept) == 0 {
@@ -166,7 +166,7 @@ func (c *Erasure) again(k *history.State, f *folding, r *Revision, kept []Stated
 	digest := sha256.Sum256(append([]byte("again"), r.Salt[:]...))
 	again.Salt = dag.Salt(digest[:len(dag.Salt{})])
 	if gone {
-		s.current.Erased = true // its elements go as if they had never been
+		s.current.Erased = true // its elements are removed as of every number, so they need not be ended
 	}
 	f.plan.Entries = append(f.plan.Entries, again.entry())
 	if err := f.revision(again); err != nil {
@@ -191,11 +191,11 @@ func (c *Erasure) wordingLeft(k *history.State, r *Revision) Wording {
 
 var _ history.Change = (*Erasure)(nil)
 
-// Believed is the part of what is read here that a caller holds: an element as of a number.
+// Believed is an element that is believed as of a number.
 type Believed struct {
 	Part
-	Since dag.Seq // from which number on it is believed
+	Since dag.Seq // the number since which it is believed
 }
 
-// Element is what package belief knows of it.
+// Element returns the element as an element of package belief.
 func (b *Believed) Element() belief.Element { return b.element(false) }

@@ -10,17 +10,17 @@ import (
 	"github.com/graphkernel/graphkernel/knowledge"
 )
 
-// Address is the revision's: its item, with its number.
+// Address returns the address of the revision: its item with its number.
 func (r *Revision) Address() belief.Address { return belief.Address{Item: r.Item, Revision: r.Number} }
 
-// Leaf is the leaf hash of a revision's public half (RFC 6962, section 2.1). It binds what the revision says by a salted digest, so it tells
-// nothing of it once the private half is erased.
+// Leaf returns the leaf hash of a revision's public half (RFC 6962, section 2.1). It binds the private half by a salted digest, so it reveals
+// nothing about the content once the private half is erased.
 func (r *Revision) Leaf() dag.Digest {
 	e := r.entry()
 	return e.Leaf()
 }
 
-// WriteEvidence writes both halves of a revision that is not erased, {"private":{…},"public":{…}}, as bundles have it: without its wording.
+// WriteEvidence writes both halves of a revision that is not erased as bundles contain them, {"private":{…},"public":{…}}, without the wording.
 func (r *Revision) WriteEvidence(w *canon.Writer) {
 	e := r.entry()
 	w.BeginObject()
@@ -31,7 +31,7 @@ func (r *Revision) WriteEvidence(w *canon.Writer) {
 	w.EndObject()
 }
 
-// ReadEvidence reads what WriteEvidence wrote, and nothing else. The number and the time of the entry are not in it.
+// ReadEvidence reads the output of WriteEvidence and fails the cursor on anything else. The revision lacks the number and the time of its entry.
 func ReadEvidence(c *canon.Cursor) *Revision {
 	half := func(key string) []byte { return canon.AppendValue(nil, c.Field(key).Value()) }
 	e := history.Entry{Kind: KindRevision, Private: half("private"), Public: half("public")}
@@ -51,7 +51,7 @@ func ReadEvidence(c *canon.Cursor) *Revision {
 	return r
 }
 
-// Inferred reports whether a statement of the revision was never vouched for by somebody who may say what is believed.
+// Inferred reports whether the revision has a statement of the class belief.Inferred, for which nobody vouches.
 func (r *Revision) Inferred() bool {
 	for i := range r.Statements {
 		if r.Statements[i].Rank.Class == belief.Inferred {
@@ -61,7 +61,7 @@ func (r *Revision) Inferred() bool {
 	return false
 }
 
-// RestsOn returns the turns that the revision's statements rest on, each once, in the order in which they are named.
+// RestsOn returns the turns that the revision's statements rest on, each once, in the order of the statements.
 func (r *Revision) RestsOn() (turns []dag.TurnID) {
 	seen := map[dag.TurnID]bool{}
 	for i := range r.Statements {
@@ -75,7 +75,8 @@ func (r *Revision) RestsOn() (turns []dag.TurnID) {
 	return turns
 }
 
-// Chain is the chain of the assertion that projects a statement of the revision, see [knowledge.Fact.Chain]; false if the statement is not projected.
+// Chain returns the chain of the assertion that projects a statement of the revision, see [knowledge.Fact.Chain]; false if the statement
+// is not projected.
 func (r *Revision) Chain(at int) (knowledge.ID, bool) {
 	if !r.Statements[at].projects() {
 		return knowledge.ID{}, false

@@ -9,24 +9,24 @@ import (
 	"github.com/graphkernel/graphkernel/history"
 )
 
-// An exploring asks, round by round, for the elements that rules connect with some slots, and for what is known of their items.
+// An exploring asks, round by round, for the elements that rules connect with some slots, and for the states of their items.
 type exploring struct {
 	space  belief.Space
-	tags   []string             // of an item, whose places are known with its state
+	tags   []string             // tags of an item that belong to its state
 	asked  map[belief.Slot]bool // slots whose elements were asked for
-	of     map[belief.Item]bool // items whose state was
-	linked map[string]bool      // revisions whose links were
-	turns  map[dag.TurnID]bool  // turns whose state was
-	read   map[dag.Seq]bool     // entries that were
+	of     map[belief.Item]bool // items whose state was asked for
+	linked map[string]bool      // revisions whose incoming links were asked for
+	turns  map[dag.TurnID]bool  // turns whose state was asked for
+	read   map[dag.Seq]bool     // entries that were asked for
 
-	revisions map[dag.Seq]*Revision // that entries hold; none of them is changed
+	revisions map[dag.Seq]*Revision // revisions read from entries; they must not be changed
 }
 
 func (x *exploring) begin(space belief.Space, tags ...string) {
 	*x = exploring{space, append(slices.Clip(tags), Published), map[belief.Slot]bool{}, map[belief.Item]bool{}, map[string]bool{}, map[dag.TurnID]bool{}, map[dag.Seq]bool{}, map[dag.Seq]*Revision{}}
 }
 
-// ask adds the elements of slots and the states of items, if they were not asked for.
+// ask asks for the elements of slots and the states of items that were not yet asked for.
 func (x *exploring) ask(n *history.Needs, slots []belief.Slot, items []belief.Item) {
 	for _, s := range slots {
 		if !x.asked[s] {
@@ -42,7 +42,7 @@ func (x *exploring) ask(n *history.Needs, slots []belief.Slot, items []belief.It
 	}
 }
 
-// more asks for what follows from what is known. What is damaged is found by planning.
+// more asks for what the elements found so far lead to. It ignores damaged terms and entries, which planning reports.
 func (x *exploring) more(k *history.State) (n history.Needs) {
 	for _, seq := range entriesOf(termsOf(k, indexElements)) {
 		if _, ok := k.Entries[seq]; !ok && !x.read[seq] {
@@ -89,7 +89,7 @@ func (x *exploring) more(k *history.State) (n history.Needs) {
 	return n
 }
 
-// current are the numbers of the revisions that are current of the items.
+// current returns the numbers of the entries of the items' current revisions.
 func (x *exploring) current(k *history.State) (list []dag.Seq) {
 	for item := range x.of {
 		if seq, err := currentOf(k, item); err == nil && seq != 0 {
@@ -100,7 +100,7 @@ func (x *exploring) current(k *history.State) (list []dag.Seq) {
 	return list
 }
 
-// slots returns those that the statement connects.
+// slots returns the slots that the statement connects: its own and those of its premises.
 func (s *Stated) slots() []belief.Slot {
 	list := []belief.Slot{s.Slot()}
 	for _, p := range s.Premises {
@@ -120,7 +120,7 @@ func termsOf(k *history.State, index history.Index) (list []history.Term) {
 	return list
 }
 
-// readOnce returns the revision that an entry holds. What was read is among revisions.
+// readOnce returns the revision of an entry. It caches the revisions that it reads in revisions.
 func readOnce(revisions map[dag.Seq]*Revision, e *history.Entry) (r *Revision, err error) {
 	r, ok := revisions[e.Seq]
 	if !ok {
@@ -131,7 +131,7 @@ func readOnce(revisions map[dag.Seq]*Revision, e *history.Entry) (r *Revision, e
 	return r, err
 }
 
-// near returns the elements that are known, in the order of their revisions, which must have been read.
+// near returns the elements found so far, in the order of their revisions. The entries of the revisions must have been asked for.
 func (x *exploring) near(k *history.State) ([]Part, error) {
 	terms := termsOf(k, indexElements)
 	held, err := believed(terms, x.revisions, k.Entries)
@@ -150,13 +150,13 @@ func (x *exploring) near(k *history.State) ([]Part, error) {
 	return list, nil
 }
 
-// A base is elements with where they are from.
+// A base contains elements and the revisions that they come from.
 type base struct {
 	elements belief.Base
-	from     map[dag.Digest]Part // by the rank's id
+	from     map[dag.Digest]Part // by the id in the element's rank
 }
 
-// explored returns the elements that an exploring has found, and takes note of its items.
+// explored returns the elements that an exploring has found, and adds the states of its items to the folding.
 func (f *folding) explored(k *history.State, x *exploring) (*base, error) {
 	parts, err := x.near(k)
 	if err != nil {

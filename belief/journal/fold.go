@@ -10,23 +10,23 @@ import (
 	"github.com/graphkernel/graphkernel/history"
 )
 
-// The indexes of beliefs. They hold digests, numbers and permanent names, and no text that can be erased.
+// The indexes of beliefs. They contain digests, numbers and permanent names, and no text that can be erased.
 const (
 	indexSpaces    history.Index = 30 + iota // key: a space; value: its policy
 	indexItems                               // key: a space's key and the name of an item in it
 	indexRevisions                           // key: an item; value: the number of the revision
 	indexTags                                // key: an item and the name of a tag; value: see place
 	indexElements                            // key: see elementKey; value: the number of the revision's entry
-	indexLapsed                              // key: an item that is deprecated
-	indexLinks                               // key: a revision, by its address, and the link's number
-	indexLinked                              // key: what a link points to, likewise
+	indexLapsed                              // key: a deprecated item
+	indexLinks                               // key: the address of the revision that the link is from
+	indexLinked                              // key: the target of the link
 	indexConflicts                           // key: a space
 	indexRests                               // key: a turn that a revision or a conflict rests on
-	indexRequests                            // key: of a request; leads to the first entry of its answer
+	indexRequests                            // key: the key of a request; the term began with the first entry of its answer
 	indexUses                                // key: an item; value: the number of the revision that was used
 )
 
-// A place is where a revision is: the number of its entry, and its own number.
+// A place identifies a revision by the number of its entry and its own number.
 type place struct {
 	entry  dag.Seq
 	number int
@@ -48,8 +48,8 @@ func slotPrefix(space belief.Space, slot belief.Slot) []byte {
 	return append(a[:], b[:]...)
 }
 
-// elementKey puts the elements of a space together, and in it those of a slot: 16 bytes each of the space, the slot and the item, and two of the
-// place in the revision.
+// elementKey returns the key of an element: 16 bytes each of the space, the slot and the item, and two of the place in the revision. So the
+// elements of a space are adjacent, and within it those of a slot.
 func elementKey(space belief.Space, slot belief.Slot, item belief.Item, at int) []byte {
 	key := item.Key()
 	return binary.BigEndian.AppendUint16(append(slotPrefix(space, slot), key[:]...), uint16(at))
@@ -62,15 +62,15 @@ func tagKey(item belief.Item, tag string) []byte {
 
 func keyBytes(k belief.Key) []byte { return k[:] }
 
-// An itemState is what is known of an item when the next entry comes.
+// An itemState is the state of an item before the next entry.
 type itemState struct {
 	newest  int       // the number of its newest revision
-	current *Revision // what is believed of it; nil: nothing
+	current *Revision // the revision that the tag current points to; nil: none
 	tags    map[string]*history.Term
-	lapsed  *history.Term // the last time that it was deprecated; it may have ended
+	lapsed  *history.Term // its last deprecation, which may have ended
 }
 
-// live returns since when the elements of the current revision are believed; 0: they are not.
+// live returns the number since which the elements of the current revision are believed; 0: they are not.
 func (s *itemState) live() dag.Seq {
 	t := s.tags[Current]
 	if s.current == nil || s.current.Erased || t == nil || t.Until != history.Forever {
@@ -85,13 +85,13 @@ func (s *itemState) live() dag.Seq {
 	return max(t.Since, s.lapsed.Until)
 }
 
-// A folding finds the terms that follow from entries, one after another.
+// A folding adds to a plan the terms that follow from entries, one entry after another.
 type folding struct {
 	items map[belief.Item]*itemState
 	plan  *history.Plan
-	began map[string]int // of plan.Begin
+	began map[string]int // index in plan.Begin
 
-	revisions map[dag.Seq]*Revision // that entries of the state hold
+	revisions map[dag.Seq]*Revision // revisions read from the entries of the state
 }
 
 func newFolding(p *history.Plan) *folding {
@@ -134,7 +134,7 @@ func (r *Revision) elements(fn func(key []byte)) {
 	}
 }
 
-// believe begins the elements of what is current of an item, if it is believed.
+// believe begins the elements of an item's current revision, if it is believed.
 func (f *folding) believe(s *itemState) {
 	if since := s.live(); since != 0 {
 		value := binary.BigEndian.AppendUint64(nil, uint64(s.current.Seq))
@@ -142,14 +142,14 @@ func (f *folding) believe(s *itemState) {
 	}
 }
 
-// disbelieve ends them.
+// disbelieve ends the elements of an item's current revision, if it is believed.
 func (f *folding) disbelieve(s *itemState, at dag.Seq) {
 	if since := s.live(); since != 0 {
 		s.current.elements(func(key []byte) { f.end(indexElements, key, since, at) })
 	}
 }
 
-// tag moves a tag; to is nil if it goes.
+// tag moves a tag to a revision; nil removes the tag.
 func (f *folding) tag(item belief.Item, s *itemState, name string, to *Revision, at dag.Seq) {
 	if name == Current {
 		f.disbelieve(s, at)
@@ -222,12 +222,12 @@ func (f *folding) deprecation(d *Deprecation) error {
 	return nil
 }
 
-// newestKey leads to the newest revision of an item.
+// newestKey returns the key of the term of an item's newest revision.
 func newestKey(item belief.Item) history.Key {
 	return history.Key{Index: indexRevisions, Key: string(keyBytes(item.Key()))}
 }
 
-// keysOf are the newest terms that folding entries of an item asks for.
+// keysOf returns the keys of the newest terms that folding entries of an item needs.
 func keysOf(item belief.Item, tags ...string) []history.Key {
 	key := string(keyBytes(item.Key()))
 	list := []history.Key{newestKey(item), {Index: indexLapsed, Key: key}, {Index: indexTags, Key: string(tagKey(item, Current))}}
@@ -239,7 +239,7 @@ func keysOf(item belief.Item, tags ...string) []history.Key {
 	return list
 }
 
-// currentOf returns the number of the entry of what is current of an item, as far as terms say; 0: nothing.
+// currentOf returns the number of the entry of an item's current revision, according to the terms; 0: none.
 func currentOf(k *history.State, item belief.Item) (dag.Seq, error) {
 	t, ok := k.Newest[history.Key{Index: indexTags, Key: string(tagKey(item, Current))}]
 	if !ok || t.Until != history.Forever {
@@ -249,7 +249,7 @@ func currentOf(k *history.State, item belief.Item) (dag.Seq, error) {
 	return p.entry, err
 }
 
-// know adds what is known of an item, for keysOf and the entry of currentOf were asked.
+// know adds the state of an item. The terms of keysOf and the entry of currentOf must have been asked for.
 func (f *folding) know(k *history.State, item belief.Item, tags ...string) error {
 	if f.items[item] != nil {
 		return nil

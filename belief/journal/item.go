@@ -11,26 +11,26 @@ import (
 	"github.com/graphkernel/graphkernel/history"
 )
 
-// A Tagged is a time in which a tag pointed to a revision.
+// A Tagged is a period in which a tag pointed to a revision.
 type Tagged struct {
 	Name         string
 	Number       int
-	Since, Until dag.Seq // Until is history.Forever while it does
+	Since, Until dag.Seq // Until is history.Forever if the period has not ended
 
 	entry dag.Seq // of the revision
 }
 
-// An ItemRecord is what is recorded of an item.
+// An ItemRecord contains the records of an item as of a number.
 type ItemRecord struct {
 	Item       belief.Item
 	Revisions  []*Revision // ascending
 	Tags       []Tagged    // by name and time
-	Deprecated bool        // as of the number that was asked for
+	Deprecated bool        // as of the number
 
-	lapses []dag.Seq // at which it was deprecated or restored
+	lapses []dag.Seq // the numbers at which it was deprecated or restored
 }
 
-// Item returns what is recorded of an item as of a number. ErrNoItem if there was nothing.
+// Item returns the record of an item as of a number. The error is ErrNoItem if the item did not exist.
 func (b Base) Item(ctx context.Context, tenant dag.Tenant, item belief.Item, asOf dag.Seq) (*ItemRecord, error) {
 	h, err := b.ItemHistory(ctx, tenant, item)
 	if err != nil {
@@ -39,16 +39,16 @@ func (b Base) Item(ctx context.Context, tenant dag.Tenant, item belief.Item, asO
 	return h.AsOf(asOf)
 }
 
-// An ItemHistory is what is recorded of an item as of every number. It never changes.
+// An ItemHistory contains the records of an item as of every number. It is immutable.
 type ItemHistory struct {
 	item      belief.Item
 	revisions []*Revision    // ascending
 	tags      []Tagged       // by name and time
-	lapsed    []history.Term // times in which it is deprecated
+	lapsed    []history.Term // periods in which it is deprecated
 	lapses    []dag.Seq
 }
 
-// ItemHistory returns all that is recorded of an item. There may be nothing.
+// ItemHistory returns all records of an item. There may be none.
 func (b Base) ItemHistory(ctx context.Context, tenant dag.Tenant, item belief.Item) (*ItemHistory, error) {
 	key := keyBytes(item.Key())
 	lists, err := b.Terms(ctx, tenant, []history.Range{{Index: indexRevisions, Prefix: key}, {Index: indexTags, Prefix: key}, {Index: indexLapsed, Prefix: key}})
@@ -90,7 +90,7 @@ func (b Base) ItemHistory(ctx context.Context, tenant dag.Tenant, item belief.It
 	return h, nil
 }
 
-// Size is about how many bytes it takes.
+// Size returns the approximate number of bytes that the history takes in memory.
 func (h *ItemHistory) Size() int {
 	n := 512 + 96*len(h.tags) + 256*len(h.lapsed)
 	for _, r := range h.revisions {
@@ -99,7 +99,7 @@ func (h *ItemHistory) Size() int {
 	return n
 }
 
-// AsOf returns what was recorded as of a number. ErrNoItem if there was nothing.
+// AsOf returns the record of the item as of a number. The error is ErrNoItem if the item did not exist.
 func (h *ItemHistory) AsOf(asOf dag.Seq) (*ItemRecord, error) {
 	n := len(h.revisions)
 	for n > 0 && h.revisions[n-1].Seq > asOf {
@@ -124,7 +124,7 @@ func (h *ItemHistory) AsOf(asOf dag.Seq) (*ItemRecord, error) {
 	return all, nil
 }
 
-// Tagged returns the revision that a tag points to; nil: none.
+// Tagged returns the revision that a tag points to; nil if there is none.
 func (r *ItemRecord) Tagged(name string) *Revision {
 	for _, t := range r.Tags {
 		if t.Name == name && t.Until == history.Forever {
@@ -134,7 +134,7 @@ func (r *ItemRecord) Tagged(name string) *Revision {
 	return nil
 }
 
-// Numbered returns a revision by its number; nil: there is none.
+// Numbered returns a revision by its number; nil if it does not exist.
 func (r *ItemRecord) Numbered(n int) *Revision {
 	if n < 1 || n > len(r.Revisions) {
 		return nil
@@ -207,7 +207,7 @@ func (b Base) Upto(ctx context.Context, tenant dag.Tenant, r *ItemRecord, at dag
 	return last, err
 }
 
-// moments are the numbers of the entries that are about the item, except for uses and links, ascending.
+// moments returns the numbers of the entries about the item except uses and links, ascending.
 func (r *ItemRecord) moments() []dag.Seq {
 	numbers := slices.Clone(r.lapses)
 	for _, revision := range r.Revisions {

@@ -10,10 +10,10 @@ import (
 	"github.com/graphkernel/graphkernel/history"
 )
 
-// PromotedTo is the type of the link from what was promoted to what it became.
+// PromotedTo is the type of the link from a promoted revision to the revision that it became.
 const PromotedTo = "promoted_to"
 
-// ends returns the revisions that the link connects. A turn and a slice are none, and neither is the end that a request leaves out.
+// ends returns the revisions that the link connects. It leaves out turns, slices and the end that a request does not name.
 func (l *Link) ends() (list []belief.Address) {
 	if l.From.Item != "" {
 		list = append(list, l.From)
@@ -24,7 +24,7 @@ func (l *Link) ends() (list []belief.Address) {
 	return list
 }
 
-// newest are the terms by which connects decides.
+// newest returns the keys of the terms that connects needs.
 func (l *Link) newest() (list []history.Key) {
 	for _, a := range l.ends() {
 		list = append(list, newestKey(a.Item))
@@ -32,7 +32,8 @@ func (l *Link) newest() (list []history.Key) {
 	return list
 }
 
-// connects refuses a link one of whose ends is a revision that is not there. Revisions are numbered without gaps, so the newest one of an item says which there are.
+// connects refuses a link to or from a revision that does not exist. Revisions are numbered without gaps, so the number of an item's
+// newest revision decides which exist.
 func (l *Link) connects(k *history.State) error {
 	for _, a := range l.ends() {
 		t, ok := k.Newest[newestKey(a.Item)]
@@ -50,7 +51,7 @@ func (l *Link) connects(k *history.State) error {
 	return nil
 }
 
-// AddLink adds a link from a revision, once.
+// AddLink adds a link from a revision, and returns it. If the link exists already, AddLink records nothing and returns the recorded link.
 func (b Base) AddLink(ctx context.Context, tenant dag.Tenant, l Link) (*Link, error) {
 	c := &linking{asked: l}
 	if _, err := b.write(ctx, tenant, c); err != nil {
@@ -94,7 +95,7 @@ func (c *linking) Plan(k *history.State) (*history.Plan, error) {
 	return p, newFolding(p).fold(k, nil, &c.recorded)
 }
 
-// CheckAttached refuses links, tags and a new space of a request that are not in their form.
+// CheckAttached refuses malformed links and tags of a request, and links, tags and a new space of a contraction.
 func (r *Request) CheckAttached() error {
 	if len(r.Links) > MaxLinks || len(r.Tags) > MaxTags {
 		return fmt.Errorf("%w: %d links and %d tags, at most %d and %d", belief.ErrForm, len(r.Links), len(r.Tags), MaxLinks, MaxTags)
@@ -121,10 +122,11 @@ func (r *Request) CheckAttached() error {
 	return nil
 }
 
-// allLinks are the links of a request, those to the revision that it makes before those from it. Each lacks the end that is this revision.
+// allLinks returns the links of a request: first the links to the revision that it makes, then the links from it. Each lacks the end
+// that is this revision.
 func (r *Request) allLinks() []Link { return slices.Concat(r.Incoming, r.Links) }
 
-// attach records the links and tags of a request beside the revision that it made, which is what is believed of its item.
+// attach records the links and tags of a request after the revision that it made, which is the current one of its item.
 func (w *writing) attach() error {
 	made := w.items[w.outcome.Item].current
 	for _, l := range w.allLinks() {

@@ -12,24 +12,24 @@ import (
 
 // Errors of operations.
 var (
-	// ErrSpace is wrapped if a space was not made.
+	// ErrSpace is wrapped if a space does not exist.
 	ErrSpace = errors.New("no such space")
-	// ErrMoved is wrapped if the policy of the space is another one than that which the caller read. Read it again.
+	// ErrMoved is wrapped if the policy of the space is not the one that the caller read. The caller should read it again.
 	ErrMoved = errors.New("the policy of the space was changed meanwhile")
-	// ErrDeprecated is wrapped if an item that is deprecated would change.
+	// ErrDeprecated is wrapped if a deprecated item would change.
 	ErrDeprecated = errors.New("the item is deprecated; restore it first")
-	// ErrNoItem is wrapped if an item or a revision is not there.
+	// ErrNoItem is wrapped if an item or a revision does not exist.
 	ErrNoItem = errors.New("no such item or revision")
-	// ErrNoText is wrapped if a turn that statements are to rest on is not there, or has no text any more.
+	// ErrNoText is wrapped if statements would rest on a turn that does not exist or whose text was erased.
 	ErrNoText = errors.New("the turn is not there, or its text was erased")
-	// ErrTooWide is wrapped if an operation touches more than can be decided at once.
+	// ErrTooWide is wrapped if an operation touches more than MaxNeighbours elements.
 	ErrTooWide = errors.New("too many elements are connected with it")
 )
 
-// MaxNeighbours bounds the revisions that one operation looks at.
+// MaxNeighbours bounds the elements that one operation examines.
 const MaxNeighbours = 20_000
 
-// An Operator is one of package belief's.
+// An Operator names an operator of package belief.
 type Operator string
 
 // The operators.
@@ -44,29 +44,29 @@ const (
 type Request struct {
 	Operator   Operator
 	Space      belief.Space
-	NewSpace   bool                    // make the space, under Policy, if it is not there
-	Item       belief.Item             // "": the one that holds a conflicting or an equal statement, else a new one
+	NewSpace   bool                    // make the space, under Policy, if it does not exist
+	Item       belief.Item             // "": the item of an equal or a conflicting statement, or else a new item
 	Kind       string                  // of a new item that has no name
-	Allow      func(kind string) error // refuses kinds that no new item may be of; nil: it may be of any
+	Allow      func(kind string) error // refuses kinds that a new item may not have; nil: all kinds are allowed
 	Statements []belief.Literal
 	Premises   []belief.Literal // from which the statements follow, ascending; nil: they are stated
 	Wording    Wording          // of the statements and premises
 	Span       belief.Span
-	Turns      []dag.TurnID // that they rest on
-	Rank       Rank         // of the statements, by who wrote; its Event is 0
-	Revision   Revision     // title, summary, keywords, topics, confidence, source and reason; the rest is set
-	Links      []Link       // from the revision that is made: Type and To
-	Incoming   []Link       // to it: From and Type
-	Tags       []string     // that point to it from then on
+	Turns      []dag.TurnID // the turns that they rest on
+	Rank       Rank         // of the statements, by the writer; its Event is 0
+	Revision   Revision     // title, summary, keywords, topics, artifacts, confidence, source and reason; the rest is set by the operation
+	Links      []Link       // from the new revision: Type and To
+	Incoming   []Link       // to the new revision: From and Type
+	Tags       []string     // tags that then point to the new revision
 	By         string
 	At         dag.Time
-	Salt       dag.Salt   // from which those of the entries are made
-	Key        dag.Digest // of the request: one with the same key is answered from the record; zero: none
+	Salt       dag.Salt   // the salts of the entries are made from it
+	Key        dag.Digest // of the request: another request with the same key is answered from the record; zero: none
 	Dry        bool       // decide, and record nothing
-	Limits     Limits     // of the constraints of the space
-	Waiting    int        // how many proposals of By may wait; 0: any number
+	Limits     Limits     // on the constraints of the space
+	Waiting    int        // how many proposals by By may wait; 0: any number
 
-	// What the caller read before: the policy of the space, and the constraints that it has.
+	// The policy of the space that the caller read before, and the constraints of that policy.
 	Policy      string
 	Constraints *belief.Constraints
 }
@@ -84,23 +84,23 @@ type Part struct {
 	At       int // in Revision.Statements
 }
 
-// Stated returns the element.
+// Stated returns the statement of the element.
 func (p Part) Stated() *Stated { return &p.Revision.Statements[p.At] }
 
 // A Loss is an element that gave way, or would have.
 type Loss struct {
 	Part
-	Conflict []Stated // a smallest set that cannot be left together, this element included; those of the request have no rank of an event
-	Until    dag.Time // at which it ends to hold, if it began before; else 0
+	Conflict []Stated // a minimal set, including this element, that cannot be kept together; the elements of the request have no rank
+	Until    dag.Time // the new end of its span, if the span began before the request's; otherwise 0
 }
 
-// An Outcome says what an operation did.
+// An Outcome is the result of an operation.
 type Outcome struct {
 	Result   string
 	Seq      dag.Seq // the number of the operation's last entry; 0: the operation added no entry
 	Item     belief.Item
 	Revision int
-	Kept     int // elements that the operator looked at and kept
+	Kept     int // number of elements that the operator examined and kept
 	GaveWay  []Loss
 	Fell     []belief.Conclusion // conclusions of rules that no longer follow
 	Review   []string            // addresses of revisions that depend, by a link, on a revision that gave way
@@ -118,7 +118,7 @@ func (o *Outcome) in(whole dag.Seq) *Outcome {
 	return o
 }
 
-// operation is a request on its way into the history.
+// operation is the change that decides a request and records the decision.
 type operation struct {
 	Request
 	exploring
@@ -136,7 +136,8 @@ func (o *operation) answered(k *history.State) (history.Term, bool) {
 	return t, ok && o.Key != (dag.Digest{})
 }
 
-// Needs asks for what is connected with the statements, and for the proposals that wait; then for the constraints of the space, if a person may add one.
+// Needs asks for the elements connected with the statements and for the waiting proposals; then for the constraints of the space, if the
+// request may add one.
 func (o *operation) Needs(k *history.State) history.Needs {
 	if k.Round == 0 {
 		o.bound = limiting{Limits: o.Limits}
@@ -151,7 +152,8 @@ func (o *operation) Needs(k *history.State) history.Needs {
 	return n
 }
 
-// explore asks for the elements of the statements' slots, and on through rules; then for the items.
+// explore asks for the elements of the statements' slots and, round by round, for the elements that rules connect with them, and for
+// their items.
 func (o *operation) explore(k *history.State) (n history.Needs) {
 	if k.Round == 0 {
 		o.begin(o.Space, o.Tags...)
@@ -180,7 +182,7 @@ func (o *operation) explore(k *history.State) (n history.Needs) {
 	return o.more(k)
 }
 
-// element is a part as package belief has it.
+// element returns the part as an element of package belief.
 func (p Part) element(guarded bool) belief.Element {
 	if p.Revision.prepared != nil {
 		e := p.Revision.prepared[p.At]
@@ -195,7 +197,7 @@ func (p Part) element(guarded bool) belief.Element {
 	return e
 }
 
-// prepare makes the elements of a revision that many may read from now on.
+// prepare makes the elements of a revision before the revision is shared between goroutines.
 func (r *Revision) prepare() {
 	list := make([]belief.Element, len(r.Statements))
 	for i := range list {
@@ -204,7 +206,7 @@ func (r *Revision) prepare() {
 	r.prepared = list
 }
 
-// Plan decides.
+// Plan decides the request and plans the entries of the decision.
 func (o *operation) Plan(k *history.State) (*history.Plan, error) {
 	o.outcome = &Outcome{Result: Unchanged}
 	if t, ok := o.answered(k); ok {
@@ -262,13 +264,13 @@ func (o *operation) Plan(k *history.State) (*history.Plan, error) {
 		return nil, err
 	}
 	if o.Dry {
-		o.outcome.Seq = 0 // nothing is recorded
+		o.outcome.Seq = 0 // a dry operation records nothing
 		return &history.Plan{}, nil
 	}
 	return p, nil
 }
 
-// again answers a request that was answered before.
+// again sets the outcome of a request that was answered before.
 func (o *operation) again(k *history.State, seq dag.Seq) error {
 	e, ok := k.Entries[seq]
 	if !ok {
@@ -290,7 +292,7 @@ func (o *operation) again(k *history.State, seq dag.Seq) error {
 	return nil
 }
 
-// input are the statements as elements of an item.
+// input returns the statements of the request as elements of an item.
 func (o *operation) input(item belief.Item, event dag.Seq) []belief.Element {
 	var list []belief.Element
 	for _, l := range o.Statements {
@@ -300,8 +302,8 @@ func (o *operation) input(item belief.Item, event dag.Seq) []belief.Element {
 	return list
 }
 
-// decide calls the operator. The statements count as those of the item that the request names, so that restating what an item states takes its
-// place.
+// decide calls the operator with the statements of the request. Their ids name no item; state merges them later with equal statements of
+// their item.
 func (o *operation) decide(k *history.State, b *base) (*belief.Decision, error) {
 	input := o.input("", k.Head+1)
 	switch o.Operator {

@@ -13,10 +13,10 @@ import (
 	"github.com/graphkernel/graphkernel/normalize"
 )
 
-// A positive statement that is believed, and is no rule, is projected: it is an assertion of package knowledge, so that traversals and slices of
-// facts see it. The assertions that an entry begins have the numbers that follow its own, in the order of the statements; those that it ends are
-// retracted under the numbers before it. So nothing has to say which assertion is that of a statement, except for one that an earlier revision
-// began and that was not interrupted.
+// A believed positive statement that is not a rule is projected: it becomes an assertion of package knowledge, so traversals and slices of
+// facts see it. The assertions that an entry begins have the numbers after its own, in the order of the statements; the assertions that it
+// ends are retracted under the numbers before it. So the number of a statement's assertion need not be recorded, unless an earlier revision
+// began the assertion and it was not interrupted.
 
 // projects reports whether the statement is projected.
 func (s *Stated) projects() bool { return !s.Not && s.Premises == nil }
@@ -27,7 +27,7 @@ type projection struct {
 	number dag.Seq
 }
 
-// projected returns the assertions of what is believed of the item.
+// projected returns the assertions of the item's believed statements.
 func (s *itemState) projected() (list []projection) {
 	since := s.live()
 	if since == 0 {
@@ -47,7 +47,7 @@ func (s *itemState) projected() (list []projection) {
 	return list
 }
 
-// fact is the projection of a statement of a revision.
+// fact returns the fact that a statement of a revision is projected to.
 func (r *Revision) fact(at int, turn dag.TurnID) knowledge.Fact {
 	s := &r.Statements[at]
 	return knowledge.Fact{
@@ -56,7 +56,7 @@ func (r *Revision) fact(at int, turn dag.TurnID) knowledge.Fact {
 	}
 }
 
-// evidence returns the turn that an assertion of a statement names: the first that has its text; zero if none has.
+// evidence returns the turn that the assertion of a statement names: the statement's first turn that still has its text; zero if none has.
 func (s *Stated) evidence(k *history.State) dag.TurnID {
 	for _, t := range s.Turns {
 		if k.Turns[t].Body {
@@ -66,8 +66,8 @@ func (s *Stated) evidence(k *history.State) dag.TurnID {
 	return dag.TurnID{}
 }
 
-// keep lets assertions of what was believed go on in a revision that comes next: those of statements that are the same, on the same turns and with the
-// same confidence.
+// keep lets assertions of the current revision go on in the next revision if their statements, turns and confidence stay the
+// same.
 func (s *itemState) keep(next *Revision) {
 	for i := range next.Statements {
 		next.Statements[i].Fact = 0
@@ -85,7 +85,7 @@ func (s *itemState) keep(next *Revision) {
 	}
 }
 
-// ending are the assertions that end when something else of the item is believed; next is that, or nil.
+// ending returns the assertions that end when next becomes the current revision of the item; nil is no current revision.
 func (s *itemState) ending(next *Revision) (list []knowledge.Holding) {
 	for _, p := range s.projected() {
 		kept := next != nil && slices.ContainsFunc(next.Statements, func(n Stated) bool { return n.Fact == p.number })
@@ -96,7 +96,7 @@ func (s *itemState) ending(next *Revision) (list []knowledge.Holding) {
 	return list
 }
 
-// salts are those of acts that follow from a salt.
+// salts derives n salts for assertions or retractions from a salt.
 func salts(of dag.Salt, what string, n int) []dag.Salt {
 	list := make([]dag.Salt, n)
 	for i := range list {
@@ -106,7 +106,7 @@ func salts(of dag.Salt, what string, n int) []dag.Salt {
 	return list
 }
 
-// retract ends assertions from the number after head on, and returns the new head.
+// retract adds retractions of assertions, numbered from head+1 on, and returns the new head.
 func (f *folding) retract(list []knowledge.Holding, salt dag.Salt, reason string, head dag.Seq, at dag.Time) (dag.Seq, error) {
 	if len(list) == 0 {
 		return head, nil
@@ -119,7 +119,7 @@ func (f *folding) retract(list []knowledge.Holding, salt dag.Salt, reason string
 	return p.Head(head), nil
 }
 
-// assert projects what is believed of an item since a number, and returns the new head.
+// assert adds the item's assertions that are numbered above head, and returns the new head.
 func (f *folding) assert(k *history.State, s *itemState, salt dag.Salt, head dag.Seq, at dag.Time) (dag.Seq, error) {
 	var list []knowledge.Holding
 	for _, p := range s.projected() {
@@ -142,7 +142,7 @@ func (f *folding) assert(k *history.State, s *itemState, salt dag.Salt, head dag
 	return p.Head(head), nil
 }
 
-// join adds acts, some of whose terms this plan itself may have begun.
+// join adds the entries and terms of another plan. It may end terms that this plan began.
 func (f *folding) join(more *history.Plan) {
 	f.plan.Entries = append(f.plan.Entries, more.Entries...)
 	for _, t := range more.Begin {
@@ -154,7 +154,7 @@ func (f *folding) join(more *history.Plan) {
 	}
 }
 
-// cut shortens a reason to what a retraction holds.
+// cut shortens a reason to knowledge.MaxReason bytes, the limit of a retraction.
 func cut(reason string) string {
 	if len(reason) <= knowledge.MaxReason {
 		return reason
@@ -162,7 +162,7 @@ func cut(reason string) string {
 	return strings.ToValidUTF8(reason[:knowledge.MaxReason], "")
 }
 
-// know asks for the turns that the statements of a revision rest on, which evidence must know.
+// know asks for the turns that the statements of a revision rest on, which the method evidence needs.
 func (x *exploring) know(n *history.Needs, r *Revision) {
 	for i := range r.Statements {
 		for _, t := range r.Statements[i].Turns {

@@ -8,14 +8,14 @@ import (
 	"github.com/graphkernel/graphkernel/history"
 )
 
-// A Recorded is an entry of beliefs without what it says: what happened, to which item.
+// A Recorded is an entry of beliefs without its content.
 type Recorded struct {
 	Seq      dag.Seq
 	At       dag.Time
 	Kind     history.Kind
 	Space    belief.Space
-	Item     belief.Item // "": a space, or a conflict
-	Revision int         // that was made, or that a tag points to; of a link that which it is from
+	Item     belief.Item // "": the entry is about a space or a conflict
+	Revision int         // the revision that was made or used, that a tag points to, or that a link is from
 	Tag      string
 	By       string
 	Erased   bool

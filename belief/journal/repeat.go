@@ -6,15 +6,17 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// A proposal that says what its proposer said already changes nothing: agents repeat themselves, and a revision for each time says nothing new. People who
-// revise by what is believed already do make a revision: they say that it still holds.
+// A proposal that repeats an earlier one of the same caller changes nothing: agents repeat themselves, and a revision for each repetition
+// would say nothing new. A person who revises with a statement that is believed already does make a revision, because it says that the
+// statement still holds.
 
 // plain reports whether a proposal adds only statements, and no link, tag or space.
 func (w *writing) plain() bool {
 	return w.Operator == Propose && len(w.Links)+len(w.Incoming)+len(w.Tags) == 0 && !w.NewSpace
 }
 
-// repeats reports whether a proposal says what is believed of an item that the same caller proposed, in the same words, on turns that the item has, and says so in the outcome.
+// repeats reports whether a believed revision by the same caller says everything that the proposal says, in the same words and on the
+// same turns. If so, it sets the outcome.
 func (w *writing) repeats(b *base) bool {
 	if !w.plain() {
 		return false
@@ -32,7 +34,7 @@ func (w *writing) repeats(b *base) bool {
 	return true
 }
 
-// said reports whether a revision says all that the request would make it say.
+// said reports whether a believed revision says everything that the request says.
 func (w *writing) said(r *Revision) bool {
 	asked := &w.Revision
 	if w.Item != "" && r.Item != w.Item || r.By != w.By || r.Confidence != asked.Confidence || r.Source != asked.Source ||
@@ -52,7 +54,7 @@ func (w *writing) said(r *Revision) bool {
 	return w.writtenAs(r.Wording)
 }
 
-// writtenAs reports whether a wording has the literals of the request as the request has them.
+// writtenAs reports whether a wording spells the literals of the request as the request does.
 func (w *writing) writtenAs(other Wording) bool {
 	for _, l := range slices.Concat(w.Statements, w.Premises) {
 		if other[l] != w.Request.Wording[l] {

@@ -12,19 +12,19 @@ import (
 	"github.com/graphkernel/graphkernel/history"
 )
 
-// What is recorded of rules that ran: how a conflict ended, and that something was used.
+// The kinds of the entries that rules need: how a conflict ended, and that a revision was used.
 const (
 	KindResolution history.Kind = "resolution/1"
 	KindUse        history.Kind = "use/1"
 )
 
-// ErrNoConflict is wrapped if a number is none of a conflict that waits in the space.
+// ErrNoConflict is wrapped if no conflict with a number waits in the space.
 var ErrNoConflict = errors.New("no such conflict waits")
 
-// How a conflict ends. Each takes it out of the queue.
+// The ways in which a conflict ends. Each removes the conflict from the queue.
 const (
-	Taken    = "taken"    // the proposal was revised with
-	Dropped  = "dropped"  // it was not
+	Taken    = "taken"    // the base was revised with the proposal
+	Dropped  = "dropped"  // the proposal was discarded
 	Deferred = "deferred" // somebody will come back to it
 )
 
@@ -53,7 +53,7 @@ func (r *Resolution) entry() history.Entry {
 	return history.Entry{Seq: r.Seq, Kind: KindResolution, At: r.At, Public: canonical(resolutionPublic{r.By, r.Conflict, r.How, r.Reason, string(r.Space), string(KindResolution)})}
 }
 
-// ReadResolution reads the end of a conflict.
+// ReadResolution reads a resolution.
 func ReadResolution(e *history.Entry) (*Resolution, error) {
 	var p resolutionPublic
 	if err := read(e.Public, &p); err != nil {
@@ -77,7 +77,7 @@ func (r *Resolution) check() error {
 	return nil
 }
 
-// A Use says that a revision was used, and whether that succeeded. It names the revision that was current.
+// A Use says that a revision was used, and whether the use succeeded. It names the revision that was current then.
 type Use struct {
 	Of      belief.Address
 	Success bool
@@ -111,11 +111,11 @@ func ReadUse(e *history.Entry) (*Use, error) {
 	return &Use{Of: of, Success: p.Success, By: p.By, Seq: e.Seq, At: e.At}, err
 }
 
-// A step is a change that adds entries to those of another, in the same plan: before is the other, or nil.
+// A step is a change that adds entries to those of another change, in the same plan. before is the other change, or nil.
 type step struct {
 	before history.Change
 	needs  func(k *history.State) history.Needs
-	// add adds entries; f folds them. It is not called if what comes before recorded nothing.
+	// add adds entries; f folds them. It is not called if before recorded nothing.
 	add func(k *history.State, f *folding) error
 }
 
@@ -129,7 +129,7 @@ func (s *step) Needs(k *history.State) (n history.Needs) {
 	return n
 }
 
-// join returns both needs as one.
+// join returns the union of two needs.
 func join(n, more history.Needs) history.Needs {
 	n.Newest = append(n.Newest, more.Newest...)
 	n.Ranges = append(n.Ranges, more.Ranges...)
@@ -149,14 +149,14 @@ func (s *step) Plan(k *history.State) (*history.Plan, error) {
 	return p, s.add(k, newFolding(p))
 }
 
-// put adds a record with its entry.
+// put adds the entry of a record and folds the record.
 func (f *folding) put(k *history.State, r record, e history.Entry) error {
 	f.plan.Entries = append(f.plan.Entries, e)
 	return f.fold(k, nil, r)
 }
 
-// Resolve ends a conflict. With a request, the proposal is revised with in the same change; where that is refused, or dry, the conflict goes on
-// waiting.
+// Resolve ends a conflict. With a request, the same change first decides the request; if it records nothing because it is refused or dry,
+// the conflict goes on waiting.
 func (b Base) Resolve(ctx context.Context, tenant dag.Tenant, r Resolution, request *Request) (*Resolution, *Outcome, error) {
 	if err := r.check(); err != nil {
 		return nil, nil, err
@@ -210,7 +210,7 @@ func (b Base) Conflict(ctx context.Context, tenant dag.Tenant, s belief.Space, s
 	return nil, fmt.Errorf("%w: number %d in %s", ErrNoConflict, seq, s)
 }
 
-// AddUse records a use of a revision that is there.
+// AddUse records a use of an existing revision.
 func (b Base) AddUse(ctx context.Context, tenant dag.Tenant, u Use) (*Use, error) {
 	key := keyBytes(u.Of.Item.Key())
 	s := &step{
@@ -249,7 +249,7 @@ func (b Base) Used(ctx context.Context, tenant dag.Tenant, items []belief.Item, 
 	return all, err
 }
 
-// Links returns the links from revisions, or those that lead to them, as of a number.
+// Links returns the links from revisions, or if incoming the links to addresses, as of a number.
 func (b Base) Links(ctx context.Context, tenant dag.Tenant, of []string, incoming bool, asOf dag.Seq) ([][]*Link, error) {
 	index := indexLinks
 	if incoming {
@@ -268,7 +268,7 @@ func (b Base) Links(ctx context.Context, tenant dag.Tenant, of []string, incomin
 	return all, err
 }
 
-// collect calls fn with the entries that the terms of each range began.
+// collect calls fn with each entry that began a term of a range, and the index of the range.
 func (b Base) collect(ctx context.Context, tenant dag.Tenant, ranges []history.Range, fn func(i int, e *history.Entry) error) error {
 	const most = 4096
 	for from := 0; from < len(ranges); from += most {
@@ -299,20 +299,20 @@ func (b Base) collect(ctx context.Context, tenant dag.Tenant, ranges []history.R
 	return nil
 }
 
-// A Lowering gives an item a lower confidence, and may end what it states.
+// A Lowering gives an item a lower confidence, and may end its statements.
 type Lowering struct {
 	Item       belief.Item
-	Number     int // of the revision that is believed now; another one is ErrChanged
+	Number     int // of the believed revision; if another one is believed, the error is ErrChanged
 	Confidence dag.PPM
 	Invalid    bool // its statements end now
 	Reason     string
-	Evidence   []Link // to what remains: type and target
+	Evidence   []Link // links to the remaining evidence: type and target
 }
 
-// ErrChanged is wrapped if an item has another revision than the caller read. Read again.
+// ErrChanged is wrapped if an item has another revision than the one that the caller read. The caller should read it again.
 var ErrChanged = errors.New("the item was changed meanwhile")
 
-// Lower records lower confidences in one change, and returns the number as of which it is whole. What is published is refused.
+// Lower records lower confidences in one change, and returns the number of the change's last entry. It refuses published revisions.
 func (b Base) Lower(ctx context.Context, tenant dag.Tenant, list []Lowering, by string, at dag.Time, salt dag.Salt) (whole dag.Seq, _ error) {
 	if len(list) == 0 {
 		return 0, nil
@@ -356,7 +356,7 @@ func (b Base) Lower(ctx context.Context, tenant dag.Tenant, list []Lowering, by 
 	return b.write(ctx, tenant, s)
 }
 
-// lower records one of them.
+// lower records one lowering.
 func (f *folding) lower(k *history.State, l *Lowering, by string, at dag.Time, salt dag.Salt) error {
 	if err := f.know(k, l.Item, Published); err != nil {
 		return err
@@ -409,5 +409,5 @@ func (f *folding) lower(k *history.State, l *Lowering, by string, at dag.Time, s
 	return nil
 }
 
-// useValue is what the term of a use holds: the number of the revision.
+// useValue returns the value of the term of a use: the number of the revision.
 func useValue(u *Use) []byte { return binary.BigEndian.AppendUint32(nil, uint32(u.Of.Revision)) }

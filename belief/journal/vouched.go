@@ -10,13 +10,13 @@ import (
 	"github.com/graphkernel/graphkernel/history"
 )
 
-// What a person states and what is proposed do not share an item, unless a person says so. An item has one name, one kind, one title and one summary for all that it
-// states, so whoever adds a revision speaks for the others.
+// Statements of a person and proposed statements do not share an item, unless a person says so. An item has one name, one kind, one title
+// and one summary for all of its statements, so the author of a revision speaks for the authors of the others.
 
-// errVouched says that a proposal would change an item in which a person vouches for something.
+// errVouched says that a proposal would change an item in which a person vouches for a statement.
 var errVouched = errors.New("a person vouches for what the item states")
 
-// unvouched refuses a proposal that names an item in which a person vouches for something, or that would take a statement out of one.
+// unvouched refuses a proposal that names an item in which a person vouches for a statement, or that would remove a statement from such an item.
 func (w *writing) unvouched(b *base, d *belief.Decision) error {
 	refuse := func(item belief.Item) error {
 		if w.vouchedFor(item) {
@@ -31,14 +31,14 @@ func (w *writing) unvouched(b *base, d *belief.Decision) error {
 	return err
 }
 
-// vouchedFor reports whether a person vouches for something that is believed of an item.
+// vouchedFor reports whether a person vouches for a believed statement of an item.
 func (w *writing) vouchedFor(item belief.Item) bool {
 	s := w.items[item]
 	return s != nil && s.live() != 0 && slices.ContainsFunc(s.current.Statements, func(s Stated) bool { return s.Rank.Class >= belief.Human })
 }
 
-// shares reports whether the request may become a revision of an item that it does not name: one that says nothing but what persons vouch for, or nothing but
-// what was proposed, as the request does.
+// shares reports whether the request may become a revision of an item that it does not name. All statements of the item must be vouched for
+// by persons if the request is a person's, and none otherwise.
 func (w *writing) shares(item belief.Item) bool {
 	s := w.items[item]
 	if s == nil || s.live() == 0 {
@@ -50,7 +50,8 @@ func (w *writing) shares(item belief.Item) bool {
 	return !w.vouchedFor(item)
 }
 
-// onlyVouched returns those of an item's statements for which a person vouches. The others give way: a constraint is a person's word throughout.
+// onlyVouched returns the statements of an item for which a person vouches. The others give way, because a person vouches for all
+// statements of a constraint.
 func (w *writing) onlyVouched(was *Revision, kept []Stated) []Stated {
 	return slices.DeleteFunc(kept, func(s Stated) bool {
 		if s.Rank.Class >= belief.Human {
@@ -62,13 +63,14 @@ func (w *writing) onlyVouched(was *Revision, kept []Stated) []Stated {
 	})
 }
 
-// MaxWaiting bounds the proposals that wait of one caller whose word is not a person's.
+// MaxWaiting bounds the waiting proposals of one caller who does not write as a person.
 const MaxWaiting = 50
 
-// ErrTooManyWaiting is wrapped if a proposal would have to wait, and too many of the same caller do.
+// ErrTooManyWaiting is wrapped if a proposal would have to wait and too many of the same caller wait already.
 var ErrTooManyWaiting = errors.New("too many proposals wait")
 
-// waiting asks for the proposals of a tenant that wait, and reads those of a space. The others are read only if there are so many that one caller's can be too many.
+// waiting asks for the waiting proposals of a tenant, and for the entries of those in a space. It asks for the other entries only if at
+// least MaxWaiting proposals wait, so one caller may have too many.
 func waiting(k *history.State, space belief.Space) (n history.Needs) {
 	switch k.Round {
 	case 0:
@@ -84,7 +86,7 @@ func waiting(k *history.State, space belief.Space) (n history.Needs) {
 	return n
 }
 
-// room refuses one more proposal that waits, if as many of the caller's do as may.
+// room refuses another waiting proposal if the caller already has as many as the request allows.
 func (w *writing) room() error {
 	if w.Waiting == 0 {
 		return nil

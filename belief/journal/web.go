@@ -16,7 +16,8 @@ type Dependent struct {
 	Depth int
 }
 
-// Dependents returns the links to a revision, and to those that these are from, over so many steps; of each revision once. It takes no step once it has MaxNeighbours.
+// Dependents returns the links to a revision, the links to the revisions that these come from, and so on over depth steps. It follows
+// each revision once, and takes no further step once it has MaxNeighbours links.
 func (b Base) Dependents(ctx context.Context, tenant dag.Tenant, of belief.Address, depth int, asOf dag.Seq) ([]Dependent, error) {
 	seen := map[string]bool{of.String(): true}
 	next := []string{of.String()}
@@ -40,7 +41,7 @@ func (b Base) Dependents(ctx context.Context, tenant dag.Tenant, of belief.Addre
 	return all, nil
 }
 
-// EachLink calls fn with the links of a tenant up to a number, in no order that means anything, until it returns false.
+// EachLink calls fn with each link of a tenant up to a number, in no particular order, until fn returns false.
 func (b Base) EachLink(ctx context.Context, tenant dag.Tenant, upTo dag.Seq, fn func(*Link) bool) error {
 	const most = 4096
 	r := history.Range{Index: indexLinks, Limit: most, Entries: true}
@@ -68,20 +69,21 @@ func (b Base) EachLink(ctx context.Context, tenant dag.Tenant, upTo dag.Seq, fn 
 	}
 }
 
-// A Web is the links of a tenant in memory. A link never ends, and is not erased, so what it says as of a number is what it has up to there.
+// A Web contains the links of a tenant in memory. A link never ends and is never erased, so the links as of a number are the links
+// numbered up to it.
 type Web struct {
 	nodes []webNode
 	links []webLink
-	named map[string]int32 // nodes by their address
-	words []string         // types, and who made links
-	known map[string]int32 // words
+	named map[string]int32 // index in nodes, by name
+	words []string         // the types and authors of links
+	known map[string]int32 // index in words
 	bytes int
 }
 
 type webNode struct {
 	name string         // an address with a revision, "turn:ID" or "slice:ID"
-	from belief.Address // if links are from it
-	to   []int32        // the links to it, ascending by their numbers
+	from belief.Address // the parsed name, if links come from it
+	to   []int32        // the links to it, ascending by number
 }
 
 type webLink struct {
@@ -91,13 +93,13 @@ type webLink struct {
 	what, by int32
 }
 
-// NewWeb returns a web of no links.
+// NewWeb returns a web without links.
 func NewWeb() *Web { return &Web{named: map[string]int32{}, known: map[string]int32{}} }
 
-// Size is about how many bytes the web takes.
+// Size returns the approximate number of bytes that the web takes in memory.
 func (w *Web) Size() int { return w.bytes }
 
-// Add adds a link that is not there. Links that are not added in the order of their numbers must be sorted after that.
+// Add adds a link that the web does not contain. If links are not added in the order of their numbers, the caller must call Sort afterwards.
 func (w *Web) Add(l *Link) {
 	from, to := w.node(l.From.String()), w.node(l.To)
 	w.nodes[from].from = l.From
@@ -106,7 +108,7 @@ func (w *Web) Add(l *Link) {
 	w.bytes += 80
 }
 
-// Sort brings the links into the order of their numbers.
+// Sort sorts the links of each node by number.
 func (w *Web) Sort() {
 	for i := range w.nodes {
 		slices.SortFunc(w.nodes[i].to, w.compare)
@@ -135,7 +137,7 @@ func (w *Web) word(s string) int32 {
 	return n
 }
 
-// Dependents is that of Base.
+// Dependents is like [Base.Dependents].
 func (w *Web) Dependents(of belief.Address, depth int, asOf dag.Seq) []Dependent {
 	start, ok := w.named[of.String()]
 	if !ok {

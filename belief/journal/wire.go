@@ -10,8 +10,8 @@ import (
 	"github.com/graphkernel/graphkernel/internal/canon"
 )
 
-// What follows is how entries are written: structs whose members are in the order of their names, so that JSON made of them is canonical
-// once texts are spelled as RFC 8785 wants.
+// The structs below are the JSON form of entries. Their members are in the order of their names, so the JSON is canonical once its
+// strings are spelled as RFC 8785 requires.
 
 type wireLiteral struct {
 	Not       bool   `json:"not,omitempty"`
@@ -145,7 +145,7 @@ func canonical(v any) []byte {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {
-		panic("journal: " + err.Error()) // of these structs none fails
+		panic("journal: " + err.Error()) // encoding these structs never fails
 	}
 	doc, err := canon.Parse(bytes.TrimSpace(b.Bytes()))
 	if err != nil {
@@ -154,7 +154,7 @@ func canonical(v any) []byte {
 	return canon.AppendValue(nil, doc)
 }
 
-// read reads a struct.
+// read decodes JSON into a struct. A member that the struct lacks is dag.ErrForm.
 func read(data []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()

@@ -16,12 +16,13 @@ import (
 	"github.com/graphkernel/graphkernel/normalize"
 )
 
-// A Wording maps literals to their names as people wrote them. It lacks literals whose names were written in the canonical form. The kernel compares and signs
-// canonical names, and shows the wording to people.
+// A Wording maps literals to their names as people wrote them. It lacks literals whose names were written in the canonical form. The kernel
+// compares and signs canonical names, and shows the wording to people.
 //
-// The wording of a revision is a second line of its private half, after the line that the public half has the digest of and that evidence
-// hands out: {"digest":HEX,"written":[{"object","predicate","subject","written":{…}},…]}, by ascending literal. So it goes with the private
-// half when that is erased, and no evidence and no leaf has it. Its digest is the SHA-256 of the salt and the list, so that damage is noticed.
+// The wording of a revision is the second line of its private half:
+// {"digest":HEX,"written":[{"object","predicate","subject","written":{…}},…]}, by ascending literal. The public half has the digest of the
+// first line only, and evidence includes only the first line. So the wording is erased with the private half, and no evidence and no leaf
+// contains it. Its digest is the SHA-256 of the salt and the list, which detects damage.
 type Wording map[belief.Literal]knowledge.Written
 
 type wireWorded struct {
@@ -115,7 +116,7 @@ func readWording(list []wireWorded) Wording {
 	return w
 }
 
-// Check refuses a wording that is not in its form.
+// Check refuses a wording with a name that is canonical already, too long or not UTF-8.
 func (w Wording) Check() error {
 	for l, written := range w {
 		for _, n := range [...]struct{ what, name, written string }{{"subject", l.Subject, written.Subject}, {"predicate", l.Predicate, written.Predicate}, {"object", l.Object, written.Object}} {
@@ -148,7 +149,7 @@ func wordingDigest(salt dag.Salt, list []wireWorded) dag.Digest {
 	return sha256.Sum256(append(slices.Clone(salt[:]), canonical(list)...))
 }
 
-// splitPrivate takes the private half of a revision apart: what evidence hands out, and the wording, if there is any.
+// splitPrivate splits the private half of a revision into the first line, which evidence includes, and the wording, if there is any.
 func splitPrivate(private []byte) (says, worded []byte) {
 	if private == nil {
 		return nil, nil
@@ -157,7 +158,7 @@ func splitPrivate(private []byte) (says, worded []byte) {
 	return says, worded
 }
 
-// readWorded reads the second line.
+// readWorded reads the second line of the private half.
 func (r *Revision) readWorded(worded []byte) error {
 	if worded == nil {
 		return nil

@@ -14,13 +14,13 @@ import (
 	"github.com/graphkernel/graphkernel/history"
 )
 
-// A writing is a decision on its way into entries.
+// A writing turns a decision into entries.
 type writing struct {
 	*operation
 	*folding
 	k    *history.State
 	head dag.Seq
-	made int // entries
+	made int // number of salts made
 }
 
 func (f *folding) guards(r *Revision) bool {
@@ -47,7 +47,7 @@ func (w *writing) worded(b *base) {
 	w.outcome.Wording = Worded(maps.Values(b.from)).With(w.Request.Wording)
 }
 
-// losses brings what the operator says into the terms of revisions.
+// losses converts the losses of an operator to elements of revisions.
 func (w *writing) losses(b *base, lost []belief.Loss) (list []Loss) {
 	for i := range lost {
 		l := Loss{Part: b.from[lost[i].Element.Rank.ID], Until: lost[i].Until}
@@ -77,7 +77,7 @@ func (w *writing) allowed() error {
 	return w.Allow(w.Item.Kind())
 }
 
-// refuse records a proposal that was not taken.
+// refuse reports a refusal in the outcome, and records a refused proposal.
 func (w *writing) refuse(b *base, err *belief.ConflictError) (*history.Plan, error) {
 	w.outcome.Result, w.outcome.GaveWay, w.outcome.Protects = Refused, w.losses(b, err.Lost), errors.Is(err, belief.ErrProtected)
 	w.outcome.Vouched = errors.Is(err, errVouched)
@@ -116,7 +116,7 @@ func (w *writing) space() error {
 	return w.put(w.k, s, s.entry())
 }
 
-// add adds an entry and folds it. before has the revision of this change that a tag points to.
+// add adds an entry and folds it. If r is a tag, before contains the revision of this change that it points to.
 func (w *writing) add(r record, e history.Entry, before ...record) error {
 	w.head++
 	w.plan.Entries = append(w.plan.Entries, e)
@@ -126,8 +126,8 @@ func (w *writing) add(r record, e history.Entry, before ...record) error {
 	return w.fold(w.k, before, r)
 }
 
-// replace records what is believed of an item next, nil is nothing: it ends assertions, adds what record makes of the number that comes then, and
-// projects the statements.
+// replace records the next current revision of an item; nil is none. It ends assertions, adds the entry that make returns for the next
+// number, and projects the statements.
 func (w *writing) replace(item belief.Item, next *Revision, make func(seq dag.Seq) (record, history.Entry)) (err error) {
 	s, salt := w.items[item], w.salt()
 	if next != nil {
@@ -151,7 +151,7 @@ func (w *writing) revise(r *Revision) error {
 	})
 }
 
-// take records what the operator decided.
+// take records the decision of the operator.
 func (w *writing) take(b *base, d *belief.Decision) error {
 	out := w.outcome
 	out.Kept, out.GaveWay = len(d.Kept), w.losses(b, d.Lost)
@@ -182,7 +182,7 @@ func (w *writing) take(b *base, d *belief.Decision) error {
 	}
 	slices.Sort(order)
 	key := w.Key
-	if item != "" { // first, so that the event that overrode has the number that its rank says
+	if item != "" { // first, so that the revision precedes those of the items that gave way
 		if err := w.state(item, d.Input, lost[item], key); err != nil {
 			return err
 		}
@@ -203,7 +203,7 @@ func (w *writing) take(b *base, d *belief.Decision) error {
 	return w.attach()
 }
 
-// dependents are the revisions that link to one as what they depend on.
+// dependents returns the addresses of the revisions that link to a revision with depends_on.
 func (w *writing) dependents(r *Revision) (list []string) {
 	for _, t := range termsOf(w.k, indexLinked) {
 		if e, ok := w.k.Entries[t.Since]; ok && e.Kind == KindLink {
@@ -222,7 +222,7 @@ func (w *writing) target(b *base, lost []Loss) (belief.Item, error) {
 	}
 	item := w.Item
 	if item == "" {
-		for _, p := range b.from { // one that states the same
+		for _, p := range b.from { // an item that states the same literal
 			if s := p.Stated(); w.shares(p.Revision.Item) && w.Premises == nil && s.Premises == nil && slices.Contains(w.Statements, s.Literal) && (item == "" || p.Revision.Item < item) {
 				item = p.Revision.Item
 			}
@@ -247,7 +247,7 @@ func (w *writing) target(b *base, lost []Loss) (belief.Item, error) {
 	return item, nil
 }
 
-// remaining are the statements of what is current of an item without those that gave way.
+// remaining returns the statements of an item's current revision except those that gave way, and that revision.
 func (w *writing) remaining(item belief.Item, lost map[int]dag.Time) (list []Stated, was *Revision) {
 	s := w.items[item]
 	if s.live() == 0 {
@@ -269,7 +269,7 @@ func (w *writing) remaining(item belief.Item, lost map[int]dag.Time) (list []Sta
 	return list, s.current
 }
 
-// state records the revision of an item that has the statements.
+// state records the revision of an item that contains the statements of the request.
 func (w *writing) state(item belief.Item, input []belief.Element, lost map[int]dag.Time, key dag.Digest) error {
 	kept, was := w.remaining(item, lost)
 	r := w.Revision
@@ -295,7 +295,8 @@ func (w *writing) state(item belief.Item, input []belief.Element, lost map[int]d
 	return w.revise(&r)
 }
 
-// continues reports whether a statement says the same as an older one, at times that overlap, and takes over what is unbroken of it.
+// continues reports whether a statement says the same as an older one at times that overlap. If so, the statement takes over the older
+// one's span, and its rank if that is at least as high.
 func (s *Stated) continues(old *Stated) bool {
 	if old.Literal != s.Literal || !slices.Equal(old.Premises, s.Premises) || !old.Span.Overlaps(s.Span) {
 		return false
@@ -307,7 +308,7 @@ func (s *Stated) continues(old *Stated) bool {
 	return true
 }
 
-// reduce records the revision of an item without what gave way, or that nothing of it is believed.
+// reduce records a revision of an item without the statements that gave way. If none are left, it removes the tag current instead.
 func (w *writing) reduce(item belief.Item, lost map[int]dag.Time, key dag.Digest) error {
 	kept, was := w.remaining(item, lost)
 	if w.outcome.Item == "" {

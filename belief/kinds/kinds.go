@@ -1,4 +1,4 @@
-// Package kinds owns the policy of a space: which predicates are limited, and what the kinds of its items mean. It is a type of
+// Package kinds owns the policy of a space: the constraints on its predicates and the meaning of the kinds of its items. It is a type of
 // policy that tenants register. It is pure.
 package kinds
 
@@ -15,49 +15,49 @@ import (
 	"github.com/graphkernel/graphkernel/policy"
 )
 
-// Type is the type that documents name.
+// Type is the value of the member type in the JSON of a policy.
 const Type = "kind_policy_v1"
 
-// ID is the id of the policy that every tenant begins with: Default.
+// ID is the id of the policy that every tenant begins with. Its parameters are Default.
 const ID policy.ID = "beliefs@1"
 
 // Bounds of the parameters.
 const (
-	MaxPredicates = 1024 // that are functional, and exclusive sets
-	MaxObjects    = 256  // of an exclusive set
+	MaxPredicates = 1024 // functional predicates, and exclusive sets
+	MaxObjects    = 256  // in an exclusive set
 	MaxKinds      = 256
 	MaxLevel      = 9
 	MaxDays       = 36_500
 )
 
-// A Criterion is what the second part of an element's rank counts.
+// A Criterion decides what the second part of an element's rank counts.
 type Criterion string
 
 // The criteria.
 const (
 	ByEvent      Criterion = "event"      // the newest wins: for preferences
-	ByEvidence   Criterion = "evidence"   // units of evidence: a supervisor's turn 3, a tool's 2, the agent's own 1
-	ByConfidence Criterion = "confidence" // the confidence in millionths: for what was inferred
+	ByEvidence   Criterion = "evidence"   // units of evidence: a person's turn 3, a tool's 2, the agent's own 1
+	ByConfidence Criterion = "confidence" // the confidence in millionths: for inferences
 )
 
-// A Kind says what items of a kind are.
+// A Kind describes the items of a kind.
 type Kind struct {
 	Name       string
 	Level      int       // in promotion: 0 is raw
-	Always     bool      // contexts have it whatever they are about
-	Hard       bool      // what people write of it is entrenched above all else
-	Entrenched Criterion // of its elements
-	HalfLife   int       // days in which its confidence halves; 0: it does not
+	Always     bool      // contexts include it whatever they are about
+	Hard       bool      // statements by people are entrenched above all else
+	Entrenched Criterion // the criterion of its elements
+	HalfLife   int       // days in which its confidence halves; 0: it does not decay
 	Exports    bool      // it may leave with a persona
 }
 
-// Binds reports whether what people state in items of the kind is a constraint, which every context has.
+// Binds reports whether statements by people in items of the kind are constraints, which every context includes.
 func (k *Kind) Binds() bool { return k.Hard || k.Always }
 
-// A Policy is parameters of the type. It is comparable.
+// A Policy holds the parameters of a policy of this type. It is comparable.
 type Policy struct{ text string } // the canonical form
 
-// usual are the kinds of the default policy, and what a kind is that a policy does not list.
+// usual lists the kinds of the default policy; unlisted is the meaning of a kind that a policy does not list.
 var (
 	usual = []Kind{
 		{Name: "action", Entrenched: ByEvidence},
@@ -86,10 +86,11 @@ var (
 	unlisted = Kind{Level: 1, Entrenched: ByEvent}
 )
 
-// Default returns the parameters of the policy beliefs@1: the usual kinds, and no constraint.
+// Default returns the parameters of the policy beliefs@1: the usual kinds, and no constraints.
 func Default() Policy { return New(belief.Constraints{}, nil) }
 
-// New makes parameters of constraints and kinds; nil: the usual ones. What is said twice counts once, and the order is no matter.
+// New makes a policy from constraints and kinds. A nil list means the usual kinds. Duplicate constraints count once, and the order does
+// not matter.
 func New(c belief.Constraints, list []Kind) Policy {
 	c.Functional = slices.Clone(c.Functional)
 	slices.Sort(c.Functional)
@@ -176,7 +177,7 @@ func (k *Kind) write(w *canon.Writer) {
 	w.EndObject()
 }
 
-// Form is how the parameters are read. Members that are left out are the default's, and names may be spelled in any way.
+// Form reads the parameters. Missing members have the default's values, and names may be spelled in any way.
 var Form = policy.Form{Type: Type, Read: func(c *canon.Cursor, _ policy.Notation) policy.Parameters {
 	t := c.Field("type")
 	if t.String() != Type && c.Err() == nil {
@@ -263,7 +264,7 @@ func (p Policy) read() (c belief.Constraints, list []Kind) {
 	return c, list
 }
 
-// Constraints returns which literals exclude each other.
+// Constraints returns the constraints on literals.
 func (p Policy) Constraints() *belief.Constraints {
 	c, _ := p.read()
 	return &c
@@ -275,7 +276,7 @@ func (p Policy) Kinds() []Kind {
 	return list
 }
 
-// Kind returns a kind. One that is not listed is like an observation that the newest event entrenches.
+// Kind returns a kind by its name. A kind that is not listed has level 1, like an observation, is entrenched by event and does not decay.
 func (p Policy) Kind(name string) Kind {
 	for _, k := range p.Kinds() {
 		if k.Name == name {
@@ -287,7 +288,7 @@ func (p Policy) Kind(name string) Kind {
 	return k
 }
 
-// Allow refuses a kind that the policy does not list, for a new item. The error wraps belief.ErrKind and names the kinds there are.
+// Allow refuses a new item's kind if the policy does not list it. The error wraps belief.ErrKind and names the listed kinds.
 func (p Policy) Allow(name string) error {
 	var names []string
 	for _, k := range p.Kinds() {
@@ -303,7 +304,7 @@ func (p Policy) Allow(name string) error {
 	return fmt.Errorf("%w: %.40q; %sa new item is of a kind that the policy of its space lists: %s", belief.ErrKind, name, near, strings.Join(names, ", "))
 }
 
-// Type is Type.
+// Type returns the constant Type.
 func (Policy) Type() string { return Type }
 
 // Check reports the first parameter that is out of range.
@@ -343,14 +344,14 @@ func (p Policy) Check() error {
 	return nil
 }
 
-// Canonical returns the canonical form, which Hash is taken of.
+// Canonical returns the canonical form, from which Hash is computed.
 func (p Policy) Canonical() []byte { return []byte(p.text) }
 
-// Hash is policy_params_hash: SHA-256 of the canonical form.
+// Hash returns policy_params_hash: the SHA-256 of the canonical form.
 func (p Policy) Hash() dag.Digest { return sha256.Sum256([]byte(p.text)) }
 
-// AppendWire writes the parameters as people do, which is the canonical form.
+// AppendWire writes the parameters as people write them, which is the canonical form.
 func (p Policy) AppendWire(w *canon.Writer) { w.Raw([]byte(p.text)) }
 
-// Of returns the parameters of a registered policy. Of another type, it is policy.ErrMismatch.
+// Of returns the parameters of a registered policy. The error is policy.ErrMismatch if the policy is of another type.
 func Of(r policy.Registered) (Policy, error) { return policy.ParametersOf[Policy](r, Type) }

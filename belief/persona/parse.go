@@ -12,7 +12,7 @@ import (
 	"github.com/graphkernel/graphkernel/internal/canon"
 )
 
-// Parse reads what Append writes. Anything else is ErrForm and names the place, and another version ErrVersion.
+// Parse reads a document that Append wrote. Anything else is ErrForm, which names the place, and another version is ErrVersion.
 func Parse(data []byte) (*Document, error) {
 	if len(data) > MaxBytes {
 		return nil, fmt.Errorf("%w: %d bytes, at most %d", ErrForm, len(data), MaxBytes)
@@ -148,7 +148,7 @@ func readLiteral(c *canon.Cursor) belief.Literal {
 	return l
 }
 
-// Check refuses an item that could not be a revision of an item of its kind.
+// Check refuses an exported item that could not be a revision of an item of its kind.
 func (i *Item) Check() error {
 	r := journal.Revision{Number: 1, Title: i.Title, Summary: i.Summary, Keywords: i.Keywords, Topics: i.Topics, Confidence: i.Confidence, Source: i.Source}
 	for _, s := range i.Statements {

@@ -1,4 +1,4 @@
-// Package persona owns the file by which a part of what is believed in a space leaves it: the persona, gkpersona/1. It is pure.
+// Package persona owns the file in which a part of a space's beliefs is exported: the persona, gkpersona/1. It is pure.
 //
 // A persona is one object in canonical JSON (RFC 8785):
 //
@@ -7,7 +7,8 @@
 //	 "links":[{"from":"item-1","to":"item-2","type":"depends_on"}],
 //	 "origin":{"as_of":812,"at":"2026-03-01T00:00:00.000000Z","kernel":"default.kernel.example","space":"acme/support","tenant":"default"}}
 //
-// It is signed as the payload of an envelope of the type attest.PersonaType. Which items leave, and under which names, package belief/rules says.
+// It is signed as the payload of an envelope of the type attest.PersonaType. Package belief/rules decides which items leave, and under
+// which names.
 package persona
 
 import (
@@ -22,20 +23,20 @@ import (
 	"github.com/graphkernel/graphkernel/internal/canon"
 )
 
-// Form is the version that documents name.
+// Form is the value of the member form of a persona: its version.
 const Form = "gkpersona/1"
 
 // Bounds of a document.
 const (
-	MaxBytes = 6_000_000 // so that it fits into an envelope
+	MaxBytes = 6_000_000 // a larger document would not fit into an envelope
 	MaxItems = 5_000
 	MaxLinks = 20_000
 )
 
 var (
-	// ErrForm is wrapped if bytes are no persona.
+	// ErrForm is wrapped if bytes are not a persona.
 	ErrForm = errors.New("not a persona")
-	// ErrVersion is wrapped if a persona is of another version.
+	// ErrVersion is wrapped if a persona has another version.
 	ErrVersion = errors.New("a persona of a version that this program does not know")
 	// ErrTooLarge is wrapped if a persona does not fit into a document.
 	ErrTooLarge = errors.New("the persona is too large")
@@ -44,11 +45,11 @@ var (
 // A Document is a persona.
 type Document struct {
 	Origin Origin
-	Items  []Item // called item-1, item-2, …
+	Items  []Item // their ids are item-1, item-2, …
 	Links  []Link // ascending by from, type and to
 }
 
-// An Origin is where a persona is from.
+// An Origin says where a persona comes from.
 type Origin struct {
 	Kernel string // the name that the key signs as
 	Tenant dag.Tenant
@@ -57,7 +58,7 @@ type Origin struct {
 	At     dag.Time
 }
 
-// An Item is what is said by one item that left.
+// An Item is one exported item.
 type Item struct {
 	Kind       string
 	Confidence dag.PPM
@@ -83,7 +84,7 @@ type Link struct {
 	To   int
 }
 
-// ID is what the item at an index is called.
+// ID returns the id of the item at an index.
 func ID(at int) string { return "item-" + strconv.Itoa(at+1) }
 
 // Append appends the canonical form.
@@ -196,7 +197,7 @@ func (s *Statement) write(w *canon.Writer) {
 	w.EndObject()
 }
 
-// writeNames writes the members of a literal, and those that come in between by their names.
+// writeNames writes the members of a literal. between writes the members whose names sort between predicate and subject.
 func writeNames(w *canon.Writer, l belief.Literal, between func()) {
 	if l.Not {
 		w.Key("not")
@@ -211,7 +212,7 @@ func writeNames(w *canon.Writer, l belief.Literal, between func()) {
 	w.String(l.Subject)
 }
 
-// Sort brings the links into their order, each once.
+// Sort sorts the links and removes duplicates.
 func (d *Document) Sort() {
 	slices.SortFunc(d.Links, Link.compare)
 	d.Links = slices.Compact(d.Links)

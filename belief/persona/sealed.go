@@ -10,7 +10,7 @@ import (
 	"github.com/graphkernel/graphkernel/ledger/attest"
 )
 
-// Seal signs a persona, and returns the envelope's canonical bytes and the digest of the document. What it returns Open reads.
+// Seal signs a persona, and returns the envelope's canonical bytes and the digest of the document. Open reads the envelope.
 func Seal(d *Document, signer attest.Signer) (envelope []byte, digest dag.Digest, _ error) {
 	payload := d.Append(nil)
 	if len(payload) > MaxBytes || len(d.Items) > MaxItems || len(d.Links) > MaxLinks {
@@ -20,9 +20,9 @@ func Seal(d *Document, signer attest.Signer) (envelope []byte, digest dag.Digest
 	return envelope, sha256.Sum256(payload), err
 }
 
-// Open reads the persona in an envelope that one of some keys signed, and the digest of the document. The key must be the one of the kernel that the
-// persona says it is from, and that kernel must sign for its tenant; else it is attest.ErrKeyUnknown. A signature that does not verify is ledger.ErrSignature, and a second one of the
-// same key attest.ErrForm.
+// Open returns the persona in an envelope that one of the keys signers signed, and the digest of the document. The key must belong to the
+// kernel that the persona names as its origin, and that kernel must sign for the persona's tenant; otherwise the error is
+// attest.ErrKeyUnknown. A signature that does not verify is ledger.ErrSignature, and a second signature of the same key is attest.ErrForm.
 func Open(envelope []byte, signers []ledger.Key) (*Document, dag.Digest, error) {
 	e, err := attest.ParseEnvelopeOf(attest.PersonaType, envelope)
 	if err != nil {

@@ -12,16 +12,16 @@ import (
 	"github.com/graphkernel/graphkernel/normalize"
 )
 
-// An aliasTable replaces names: the longest name first.
+// An aliasTable replaces names by aliases, the longest name first.
 type aliasTable []alias
 
 type alias struct {
 	words []string // of the name, folded
-	key   string   // the words with - between
+	key   string   // the words joined with -
 	to    string
 }
 
-// newAliases makes a table. An alias that holds a name of the table is refused, for it would bring that name back.
+// newAliases makes a table. It refuses an alias that contains a name of the table, because the alias would bring that name back.
 func newAliases(table map[string]string) (t aliasTable, err error) {
 	seen := map[string]string{}
 	names := make([]string, 0, len(table))
@@ -67,7 +67,7 @@ func (t aliasTable) sort() {
 	})
 }
 
-// lacking are the names that the table lacks, each once.
+// lacking returns the names that the table lacks, each once.
 func (t aliasTable) lacking(names []string) (list aliasTable) {
 	same := func(a alias) func(alias) bool { return func(b alias) bool { return a.key == b.key } }
 	for _, name := range names {
@@ -79,7 +79,7 @@ func (t aliasTable) lacking(names []string) (list aliasTable) {
 	return list
 }
 
-// A word of a text: letters, digits, marks, and what has no width.
+// A word is a word of a text: letters, digits, marks and characters without width.
 type word struct {
 	from, to int
 	folded   string
@@ -110,7 +110,7 @@ func wordsIn(text string) (list []word) {
 	return list
 }
 
-// within returns a name of the table that a text holds, as words or inside of one; "" if there is none.
+// within returns a name of the table that a text contains, as words or inside a word; "" if there is none.
 func (t aliasTable) within(text string) string {
 	if len(t) == 0 {
 		return ""
@@ -128,7 +128,7 @@ func (t aliasTable) within(text string) string {
 	return ""
 }
 
-// replace puts aliases in the place of names that are words of their own.
+// replace replaces names that are words of their own by their aliases.
 func (t aliasTable) replace(text string) string {
 	if len(t) == 0 || !utf8.ValidString(text) {
 		return text
@@ -153,7 +153,7 @@ func (t aliasTable) replace(text string) string {
 	return b.String()
 }
 
-// replaceName is replace for a canonical name, which stays one.
+// replaceName is like replace, but for a canonical name, and returns a canonical name.
 func (t aliasTable) replaceName(name string) (string, error) {
 	to := t.replace(name)
 	if to == name {
@@ -171,7 +171,7 @@ func (t aliasTable) literal(l belief.Literal) (_ belief.Literal, err error) {
 	return l, nil
 }
 
-// replaced returns an item with its names replaced. What then is said twice is said once.
+// replaced returns an item with its names replaced. Statements that become equal are merged.
 func (item *PersonaItem) replaced(t aliasTable) (PersonaItem, error) {
 	out := PersonaItem{Kind: item.Kind, Shared: item.Shared}
 	for _, s := range item.Statements {
@@ -200,7 +200,7 @@ func (item *PersonaItem) replaced(t aliasTable) (PersonaItem, error) {
 	return out, nil
 }
 
-// holds returns the first name that find finds in what an item says; "" if there is none.
+// holds returns the first name that find finds in the kind, texts and statements of an item; "" if there is none.
 func (item *PersonaItem) holds(find func(text string) string) string {
 	texts := append([]string{item.Kind}, item.Texts...)
 	for _, s := range item.Statements {
@@ -216,7 +216,7 @@ func (item *PersonaItem) holds(find func(text string) string) string {
 	return ""
 }
 
-// names finds a name as words of their own.
+// names returns the name if a text contains it as words of their own, and "" otherwise.
 func (a alias) names(text string) string {
 	if (aliasTable{a}).replace(text) != text {
 		return a.key
@@ -224,8 +224,8 @@ func (a alias) names(text string) string {
 	return ""
 }
 
-// suspects are words in the texts of an item that may be names: words with a capital within a sentence, and two or more in a row anywhere. Words of aliases and of persons
-// that are listed anyway are none, and neither are words in capitals throughout. Each is named once, ascending.
+// suspects returns words in the texts of an item that may be names: capitalized words within a sentence, and two or more in a row anywhere.
+// It leaves out words of aliases, words of persons, who are listed anyway, and words all in capitals. Each is returned once, ascending.
 func (item *PersonaItem) suspects(aliases, persons aliasTable) (list []string) {
 	known := map[string]bool{}
 	for _, a := range aliases {
@@ -245,7 +245,7 @@ func (item *PersonaItem) suspects(aliases, persons aliasTable) (list []string) {
 	return slices.Compact(list)
 }
 
-// capitals returns runs of words with a capital, as they are written, except for a single one that begins a sentence.
+// capitals returns runs of capitalized words as they are written, except single words that begin a sentence.
 func capitals(text string, known map[string]bool) (runs []string) {
 	words := wordsIn(text)
 	for i := 0; i < len(words); i++ {
@@ -264,13 +264,13 @@ func capitals(text string, known map[string]bool) (runs []string) {
 	return runs
 }
 
-// capital reports whether a word begins with a capital and goes on with a letter that is none.
+// capital reports whether a word begins with a capital and has a lower-case letter after it.
 func capital(word string) bool {
 	first, n := utf8.DecodeRuneInString(word)
 	return (unicode.IsUpper(first) || unicode.IsTitle(first)) && strings.ContainsFunc(word[n:], unicode.IsLower)
 }
 
-// begins reports whether a sentence begins after a text.
+// begins reports whether the text after before begins a sentence.
 func begins(before string) bool {
 	before = strings.TrimRightFunc(before, func(c rune) bool {
 		return c == ' ' || c == '\t' || unicode.Is(unicode.Ps, c) || unicode.Is(unicode.Quotation_Mark, c)

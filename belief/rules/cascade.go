@@ -11,31 +11,33 @@ import (
 // InvalidBelow is the confidence below which a belief is invalidated.
 const InvalidBelow dag.PPM = 300_000
 
-// A Node is a belief, or evidence.
+// A Node is a belief or a piece of evidence.
 type Node struct {
 	ID         string
 	Confidence dag.PPM
-	Fell       bool // it is not believed any more
+	Fell       bool // it is no longer believed
 	Kept       bool // it is protected: it neither falls nor loses confidence
 }
 
-// A Rest says that a belief rests on evidence. Both are ids of nodes.
+// A Rest says that a belief rests on a piece of evidence. Both fields are ids of nodes.
 type Rest struct{ Belief, Evidence string }
 
-// A Lowering is what becomes of a belief whose evidence fell.
+// A Lowering says what happens to a belief whose evidence fell.
 type Lowering struct {
 	ID            string
 	Before, After dag.PPM
-	Invalid       bool // it ends now; else it keeps the lower confidence
-	Kept          bool // nothing happens to it, though evidence of it fell
+	Invalid       bool // it ends now; otherwise it goes on with the lower confidence
+	Kept          bool // it does not change, although some of its evidence fell
 	Fell          []string
 	Reason        string
 }
 
-// Cascade returns what becomes of the beliefs that rest on nodes that fell, by ascending id. The confidence of each is computed anew: it
-// is multiplied by the part that the remaining evidence has in the confidence of all of its evidence, and rounded down. A belief that then is below
-// InvalidBelow falls too, and so does one whose remaining evidence rests, over any number of steps, on nothing but itself: beliefs in a circle do not hold each other up. It ends on any graph, for each node falls at
-// most once. What lost no evidence does not change, and neither does what is kept. The cost is the links, times the circles that fall.
+// Cascade returns the changes of the beliefs that rest on nodes that fell, by ascending id. The confidence of each belief is computed anew:
+// it is multiplied by the share of the remaining evidence in the summed confidence of all of its evidence, and rounded down. A belief whose
+// confidence drops below InvalidBelow falls too, and so does a belief whose remaining evidence rests, over any number of steps, only on the
+// belief itself: beliefs in a circle do not support each other. Cascade ends on any graph because each node falls at most once. Beliefs
+// that lost no evidence do not change, and neither do kept beliefs. The cost is the number of links times the number of rounds in which
+// circles fall.
 func Cascade(nodes []Node, rests []Rest) []Lowering {
 	g := newGraph(nodes, rests)
 	for id := range g.nodes {
@@ -63,7 +65,7 @@ func Cascade(nodes []Node, rests []Rest) []Lowering {
 			}
 		}
 		if !l.Invalid && !l.Kept && l.After == before {
-			continue // what fell had no confidence to take away
+			continue // the fallen evidence had no confidence
 		}
 		if l.Kept {
 			all = append(all, l)
@@ -84,15 +86,15 @@ type graph struct {
 	on      map[string][]string // the evidence of a belief, ascending
 	of      map[string][]string // the beliefs that rest on a node
 	fell    map[string]bool
-	touched map[string]bool // beliefs that lost evidence, and had not fallen before
-	founded map[string]bool // at the beginning
-	next    []string        // that fell and was not looked at
+	touched map[string]bool // beliefs that lost evidence before they fell, if they fell
+	founded map[string]bool // the foundations before any node fell
+	next    []string        // fallen nodes whose dependents were not yet visited
 }
 
 func newGraph(nodes []Node, rests []Rest) *graph {
 	g := &graph{nodes: map[string]Node{}, on: map[string][]string{}, of: map[string][]string{}, fell: map[string]bool{}, touched: map[string]bool{}}
 	for _, n := range nodes {
-		if old, ok := g.nodes[n.ID]; ok { // of two the weaker
+		if old, ok := g.nodes[n.ID]; ok { // of two nodes with the same id, the weaker values count
 			n.Confidence, n.Fell, n.Kept = min(n.Confidence, old.Confidence), n.Fell || old.Fell, n.Kept && old.Kept
 		}
 		g.nodes[n.ID] = n
@@ -113,7 +115,7 @@ func newGraph(nodes []Node, rests []Rest) *graph {
 	return g
 }
 
-// confidence is that of a belief by its remaining evidence.
+// confidence returns the confidence of a belief by its remaining evidence.
 func (g *graph) confidence(id string) dag.PPM {
 	var all, left uint64
 	for _, e := range g.on[id] {
@@ -128,7 +130,7 @@ func (g *graph) confidence(id string) dag.PPM {
 	return dag.PPM(uint64(g.nodes[id].Confidence) * left / all)
 }
 
-// spread looks at what rests on each node that fell.
+// spread visits the beliefs that rest on each fallen node.
 func (g *graph) spread() {
 	for len(g.next) > 0 {
 		id := g.next[len(g.next)-1]
@@ -150,7 +152,7 @@ func (g *graph) fall(id string) {
 	g.next = append(g.next, id)
 }
 
-// circles lets fall what lost evidence and rests on nothing but itself, and what is in the same circle. It reports whether there was any.
+// circles lets the beliefs fall that rested on a foundation at the beginning and no longer rest on any. It reports whether there were any.
 func (g *graph) circles() bool {
 	founded := g.foundations(func(id string) bool { return g.fell[id] })
 	var list []string
@@ -166,7 +168,8 @@ func (g *graph) circles() bool {
 	return len(list) > 0
 }
 
-// foundations are the nodes that have no evidence at all, or are kept, and those that rest, over any number of steps, on one that has not fallen.
+// foundations returns the unfallen nodes that have no evidence or are kept, and the unfallen nodes that rest on one of these over any
+// number of steps.
 func (g *graph) foundations(fell func(string) bool) map[string]bool {
 	founded := map[string]bool{}
 	var next []string

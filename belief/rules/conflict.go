@@ -7,13 +7,13 @@ import (
 	"github.com/graphkernel/graphkernel/retrieval"
 )
 
-// Close is how far the scores of two sides must be apart for one to be proposed.
+// Close is the least difference between the scores of two sides for Judge to prefer one.
 const Close dag.PPM = 200_000
 
 // RecencyDays is the half-life of the recency weight of a side of a conflict.
 const RecencyDays = 30
 
-// A Side of a conflict.
+// A Side is one side of a conflict.
 type Side struct {
 	By         string // the agent who recorded it
 	At         dag.Time
@@ -23,22 +23,22 @@ type Side struct {
 // An Advice says what to do about a conflict.
 type Advice string
 
-// What is advised.
+// The kinds of advice.
 const (
-	KeepBoth  Advice = "keep_both"  // different agents, and a space can hold both
+	KeepBoth  Advice = "keep_both"  // different agents, and a space can contain both
 	AskPerson Advice = "ask_person" // the scores are close, or different agents contradict each other
-	PreferNew Advice = "prefer_new" // propose the statement that was not taken once more
-	PreferOld Advice = "prefer_old" // drop it
+	PreferNew Advice = "prefer_new" // propose the rejected statement again
+	PreferOld Advice = "prefer_old" // drop the rejected statement
 )
 
-// A Verdict is what is advised of a conflict, with the scores. It only says whether to call an operator; entrenchment decides.
+// A Verdict is the advice on a conflict, with the scores. It only says whether to call an operator; entrenchment decides.
 type Verdict struct {
 	Advice   Advice
 	New, Old dag.PPM // scores: confidence, weighted by recency
 	Reason   string
 }
 
-// Judge advises on a conflict between a proposal and a belief. together says whether a space can hold both.
+// Judge advises on a conflict between a proposal and a belief. together says whether a space can contain both.
 func Judge(proposed, believed Side, together bool, now dag.Time) Verdict {
 	v := Verdict{New: proposed.score(now), Old: believed.score(now)}
 	apart := max(v.New, v.Old) - min(v.New, v.Old)
@@ -59,7 +59,7 @@ func Judge(proposed, believed Side, together bool, now dag.Time) Verdict {
 
 func (s *Side) score(now dag.Time) dag.PPM { return Decay(s.Confidence, now-s.At, RecencyDays) }
 
-// Decay returns the confidence after an age under a half-life in days, rounded down; 0 days: it does not decay. It never rises.
+// Decay returns the confidence c after an age, for a half-life in days, rounded down. A half-life of 0 is no decay. The result is never above c.
 func Decay(c dag.PPM, age dag.Time, halfLifeDays int) dag.PPM {
 	if halfLifeDays <= 0 {
 		return c

@@ -14,14 +14,14 @@ import (
 // ErrAlias is wrapped if a table of aliases cannot be used.
 var ErrAlias = errors.New("not a table of aliases for an export")
 
-// A PersonaItem is an item that an export may take: what is current of it.
+// A PersonaItem is the current revision of an item that an export may take.
 type PersonaItem struct {
-	ID         string // its address; an export has another one in its place
+	ID         string // its address; an export replaces it by item-N
 	Kind       string
 	Shared     bool // it has the tag shared
-	Proposed   bool // no person vouches for all that it states
+	Proposed   bool // no person vouches for all of its statements
 	Statements []PersonaStatement
-	Texts      []string // title, summary, source, keywords and topics: an export has as many, in the same order
+	Texts      []string // title, summary, source, keywords and topics; an exported item has the same number in the same order
 }
 
 // A PersonaStatement is a literal with its premises.
@@ -34,32 +34,33 @@ type PersonaStatement struct {
 // A PersonaLink is a typed edge between two items.
 type PersonaLink struct{ From, Type, To string }
 
-// A Persona is what an export takes.
+// A Persona is the result of an export.
 type Persona struct {
 	Items []PersonaItem // their ids are item-1, item-2, …, in the order of the addresses
 	Links []PersonaLink
 	From  map[string]string // the address of an item, by its id
-	Left  []LeftOut         // what could not be replaced, or may not leave
+	Left  []LeftOut         // names that could not be replaced, and items that may not leave
 }
 
-// A LeftOut is something that an export does not take, or that it takes with a name in it.
+// A LeftOut is an item that an export does not take, or takes with a name in it.
 type LeftOut struct {
 	ID     string // the address of the item
-	Name   string // that could not be replaced; "": the item may not leave
+	Name   string // the name that could not be replaced; "": the item may not leave
 	Reason string
-	Taken  bool // the item is in the export, with the name
+	Taken  bool // the export has the item, with the name
 }
 
-// never are kinds that no policy lets leave, and unshared those that leave once they are shared.
+// never lists the kinds that no policy lets leave, and unshared the kinds that leave only if they are shared.
 var (
 	never    = []string{"episodic", "conversation", "user", "relationship"}
 	unshared = []string{"self", "observation", "reflection"}
 )
 
-// Export returns what a persona takes: items of kinds that the policy lets leave, observations that are shared, no episodes and no models of users and relationships.
-// Names are replaced by aliases, in statements and in texts, wherever they are words of their own and however they are spelled. An item with a name of the table inside of a longer
-// word is left out. people are names of persons: those that the table lacks stay, and are listed, and so are words of texts that look like names. Links lead from an item that is
-// taken to another.
+// Export returns a persona: items of kinds that the policy lets leave and items of the unshared kinds that are shared, but no episodes,
+// conversations, or models of users and relationships. It replaces names by aliases, in statements and in texts, wherever a name is a word
+// of its own and however it is spelled. It leaves out an item that has a name of the table inside a longer word. people lists names of
+// persons: names that the table lacks stay and are listed in Left, and so are words of texts that look like names. Links are exported if
+// both of their ends are.
 func Export(p kinds.Policy, items []PersonaItem, links []PersonaLink, aliases map[string]string, people []string) (*Persona, error) {
 	t, err := newAliases(aliases)
 	if err != nil {
@@ -113,7 +114,7 @@ func Export(p kinds.Policy, items []PersonaItem, links []PersonaLink, aliases ma
 	return out, nil
 }
 
-// Covered returns the first name of a table of aliases that some texts hold, as words or inside of one; "" if they hold none.
+// Covered returns the first name of a table of aliases that some texts contain, as words or inside a word; "" if they contain none.
 func Covered(aliases map[string]string, texts ...string) (string, error) {
 	t, err := newAliases(aliases)
 	if err != nil {
@@ -130,7 +131,7 @@ func Covered(aliases map[string]string, texts ...string) (string, error) {
 // Unshared reports whether items of a kind leave only with the tag Shared.
 func Unshared(kind string) bool { return slices.Contains(unshared, kind) }
 
-// stays says why an item may not leave; "" if it may.
+// stays returns the reason why an item may not leave; "" if it may leave.
 func stays(p kinds.Policy, item *PersonaItem) string {
 	switch {
 	case slices.Contains(never, item.Kind):

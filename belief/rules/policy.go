@@ -10,10 +10,10 @@ import (
 	"github.com/graphkernel/graphkernel/policy"
 )
 
-// Type is the type that documents name.
+// Type is the value of the member type in the JSON of a policy.
 const Type = "promotion_policy_v1"
 
-// The policies that every tenant begins with. Default is used where no policy is named.
+// The policies that every tenant begins with. ID is used where no policy is named; its parameters are Default.
 const (
 	ID   policy.ID = "promotion@2"
 	V1ID policy.ID = "promotion@1"
@@ -26,7 +26,7 @@ const (
 	MaxSeconds   = 36_500 * 86_400
 )
 
-// A Count is what the threshold of a step counts.
+// A Count decides what the threshold of a step counts.
 type Count string
 
 // The counts.
@@ -39,7 +39,7 @@ const (
 // A Severity is how much depends on a belief.
 type Severity int
 
-// The severities. None is that of what says nothing about it.
+// The severities. None is the severity of a belief that does not state one.
 const (
 	None Severity = iota
 	Low
@@ -48,7 +48,7 @@ const (
 	Critical
 )
 
-// severities are their names.
+// severities lists the names of the severities.
 var severities = [...]string{"none", "low", "medium", "high", "critical"}
 
 func (s Severity) String() string {
@@ -68,35 +68,36 @@ func ParseSeverity(s string) (Severity, error) {
 	return None, fmt.Errorf("%w: the severity %.40q, want none, low, medium, high or critical", policy.ErrRange, s)
 }
 
-// A Step of promotion: candidates of a kind that meet all of its conditions are promoted. Zero values are no conditions.
+// A Step is a step of promotion: it promotes candidates of a kind that meet all of its conditions. A zero value is no condition.
 type Step struct {
 	From        string  // kind of the candidates; "": any
-	To          string  // kind of what they become; "": they keep theirs, and get Tag
-	Tag         string  // that they get; "": none
+	To          string  // kind that they become; "": they keep their kind and get Tag
+	Tag         string  // tag that they get; "": none
 	Counts      Count   // what Threshold counts
 	Threshold   int     // at least 1
-	Similarity  dag.PPM // of evidence that is less similar, nothing counts
-	Seconds     int64   // between the first of what counts and the last
-	NoneAgainst bool    // no evidence against it
-	Confidence  dag.PPM // of the candidate
+	Similarity  dag.PPM // least similarity of evidence that counts
+	Seconds     int64   // least time between the first and the last source that counts
+	NoneAgainst bool    // there must be no evidence against it
+	Confidence  dag.PPM // least confidence of the candidate
 	Severity    Severity
-	Trigger     bool   // it says when it is to be used
-	Steps       bool   // it says how it goes
-	Others      bool   // the candidate is no source of its own, and what it was promoted from does not count again
-	Sources     string // only sources of this kind count; "": of any
+	Trigger     bool   // it must say when it is to be used
+	Steps       bool   // it must list its steps
+	Others      bool   // neither the candidate nor the items from which it was promoted count as sources
+	Sources     string // only sources of this kind count; "": any kind
 }
 
-// A Policy is parameters of the type. It is comparable.
+// A Policy holds the parameters of a policy of this type. It is comparable.
 type Policy struct{ text string } // the canonical form
 
-// usual are the steps of the default policy. Two episodes that are similar are the candidate and another one; three observations that support one are three others.
+// usual lists the steps of the default policy. Two similar episodes are the candidate and another episode; three observations that
+// support an observation are three others.
 var usual = []Step{
 	usualV1[0],
 	{From: "observation", To: "fact", Counts: Evidence, Threshold: 3, NoneAgainst: true, Confidence: 700_000, Others: true, Sources: "observation"},
 	usualV1[2], usualV1[3], usualV1[4],
 }
 
-// usualV1 are those of promotion@1.
+// usualV1 lists the steps of promotion@1.
 var usualV1 = []Step{
 	{From: "episodic", To: "observation", Counts: Evidence, Threshold: 2, Similarity: 850_000, Seconds: 3600},
 	{From: "observation", To: "fact", Counts: Evidence, Threshold: 3, NoneAgainst: true, Confidence: 700_000},
@@ -105,16 +106,16 @@ var usualV1 = []Step{
 	{Tag: Shared, Counts: Agents, Threshold: 3, Seconds: 86_400},
 }
 
-// Shared is the tag of what several agents found for themselves.
+// Shared is the tag of beliefs that several agents found independently.
 const Shared = "shared"
 
 // Default returns the parameters of promotion@2.
 func Default() Policy { return New(usual) }
 
-// DefaultV1 returns the parameters of promotion@1, by which an item is a source of its own, and what it was promoted from counts again.
+// DefaultV1 returns the parameters of promotion@1, by which an item and the items from which it was promoted count as sources.
 func DefaultV1() Policy { return New(usualV1) }
 
-// New makes parameters of steps. Their order matters: of several steps to a kind, a candidate takes the first that applies.
+// New makes a policy from steps. Their order matters: of several steps to a kind, a candidate takes the first that applies.
 func New(steps []Step) Policy {
 	w := canon.NewWriter(nil)
 	write(w, steps, true)
@@ -183,7 +184,7 @@ func (s *Step) write(w *canon.Writer, canonical bool) {
 	w.EndObject()
 }
 
-// Form is how the parameters are read. Without steps they are the default's.
+// Form reads the parameters. If they have no member steps, the steps are the default's.
 var Form = policy.Form{Type: Type, Read: func(c *canon.Cursor, n policy.Notation) policy.Parameters {
 	t := c.Field("type")
 	if t.String() != Type && c.Err() == nil {
@@ -254,7 +255,7 @@ func (p Policy) Steps() (list []Step) {
 	return list
 }
 
-// Type is Type.
+// Type returns the constant Type.
 func (Policy) Type() string { return Type }
 
 // Check reports the first parameter that is out of range.
@@ -298,14 +299,14 @@ func (s *Step) check() error {
 	return nil
 }
 
-// Canonical returns the canonical form, which Hash is taken of.
+// Canonical returns the canonical form, from which Hash is computed.
 func (p Policy) Canonical() []byte { return []byte(p.text) }
 
-// Hash is policy_params_hash: SHA-256 of the canonical form.
+// Hash returns policy_params_hash: the SHA-256 of the canonical form.
 func (p Policy) Hash() dag.Digest { return sha256.Sum256([]byte(p.text)) }
 
-// AppendWire writes the parameters as people do.
+// AppendWire writes the parameters as people write them.
 func (p Policy) AppendWire(w *canon.Writer) { write(w, p.Steps(), false) }
 
-// Of returns the parameters of a registered policy. Of another type, it is policy.ErrMismatch.
+// Of returns the parameters of a registered policy. The error is policy.ErrMismatch if the policy is of another type.
 func Of(r policy.Registered) (Policy, error) { return policy.ParametersOf[Policy](r, Type) }

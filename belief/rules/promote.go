@@ -9,21 +9,21 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// half is what evidence counts whose lineage holds the candidate.
+// half is the weight of evidence whose lineage contains the candidate.
 const half = dag.One / 2
 
 // A Source is evidence for a candidate, or against it.
 type Source struct {
-	ID         string // such as the address of a revision; one that is there twice counts once, as the weaker of the two
+	ID         string // such as the address of a revision; of two sources with the same id only the weaker counts
 	Kind       string
 	By         string   // the agent who recorded it
-	At         dag.Time // of what it rests on
+	At         dag.Time // the time of what it rests on
 	Similarity dag.PPM  // to the candidate
-	Lineage    []string // what it was derived from, over any number of steps
+	Lineage    []string // the ids from which it was derived, over any number of steps
 	Against    bool
 }
 
-// A Use is one time that a procedure was used.
+// A Use is one use of a procedure.
 type Use struct {
 	ID      string
 	By      string
@@ -31,7 +31,7 @@ type Use struct {
 	Success bool
 }
 
-// A Candidate is what may be promoted.
+// A Candidate is a belief that may be promoted.
 type Candidate struct {
 	ID         string
 	Kind       string
@@ -39,25 +39,26 @@ type Candidate struct {
 	Severity   Severity
 	Trigger    bool
 	Steps      bool
-	Tags       []string // that it has
-	From       []string // what it was promoted from, over any number of steps
+	Tags       []string // the tags that it has
+	From       []string // the ids from which it was promoted, over any number of steps
 	Sources    []Source
 	Uses       []Use
 }
 
-// A Promotion says that a candidate is to become something of another kind, or to get a tag.
+// A Promotion says that a candidate should become an item of another kind, or get a tag.
 type Promotion struct {
 	ID        string // of the candidate
 	Step      Step
-	Support   uint64   // what counted, in millionths
-	Threshold uint64   // what was wanted, in millionths
-	Sources   []string // that counted, ascending
+	Support   uint64   // the summed weight of the sources, in millionths
+	Threshold uint64   // the required weight, in millionths
+	Sources   []string // the ids that counted, ascending
 	Reason    string
 }
 
-// Promote returns what is to be promoted: of each candidate at most one promotion to a kind, by the first step that applies, and all to a tag that it does not
-// have. What is later than now counts for nothing. A source whose lineage holds the candidate counts half, and without one that is independent nothing is promoted, however many
-// there are; the candidate may be one of its sources, unless the step counts others alone, but is not independent. The cost is the candidates times the steps times their sources.
+// Promote returns the promotions of candidates: for each at most one to a kind, by the first step that applies, and all to tags that it
+// does not have. Sources and uses later than now do not count. A source whose lineage contains the candidate counts half. A candidate is
+// promoted only if at least one source is independent. The candidate may be one of its own sources, unless the step counts only others, but
+// is not independent. The cost is the candidates times the steps times their sources.
 func Promote(p Policy, list []Candidate, now dag.Time) (all []Promotion) {
 	steps := p.Steps()
 	for i := range list {
@@ -77,7 +78,7 @@ func Promote(p Policy, list []Candidate, now dag.Time) (all []Promotion) {
 	return all
 }
 
-// A vote is something that counts for a step.
+// A vote is a source or a use that counts for a step.
 type vote struct {
 	id, by string
 	at     dag.Time
@@ -121,7 +122,7 @@ func (c *Candidate) meets(s Step, now dag.Time) (Promotion, bool) {
 	return p, true
 }
 
-// votes are what counts, each once, by ascending id.
+// votes returns the sources or uses that count for a step, each once, by ascending id.
 func (c *Candidate) votes(s Step, now dag.Time) (list []vote) {
 	if s.Counts == Uses {
 		for _, u := range c.Uses {
@@ -147,7 +148,7 @@ func (c *Candidate) votes(s Step, now dag.Time) (list []vote) {
 	return slices.CompactFunc(list, func(a, b vote) bool { return a.id == b.id })
 }
 
-// reason says why a candidate is promoted, with the threshold.
+// reason returns the reason for which a candidate is promoted, with the threshold.
 func (s *Step) reason(c *Candidate, support uint64, seconds int64) string {
 	micros := func(n uint64) string {
 		if n%uint64(dag.One) == 0 {

@@ -14,14 +14,16 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// MaxOriginals bounds what one abstraction is made from.
+// MaxOriginals bounds the revisions from which one abstraction is made.
 const MaxOriginals = 64
 
-// ErrOriginal is wrapped if what is to be abstracted from is an older revision, or its item is deprecated.
+// ErrOriginal is wrapped if an original of an abstraction is not the current revision of its item, or if its item is deprecated.
 var ErrOriginal = errors.New("it is not what is believed of its item")
 
-// Abstract proposes statements that are more general than those of some items, and links these to it with links abstracted_to. It rests on their turns, and its confidence is the least of theirs, unless one is given. If it is
-// specific enough to take their place (rules.Specific), they are deprecated. All of it is one change; where the proposal is refused, it waits as a conflict and the originals stay.
+// Abstract proposes an abstraction: statements that are more general than those of some originals. Links abstracted_to lead from the
+// originals to the abstraction. It rests on their turns, and its confidence is the least of theirs unless the request names one. If it is
+// specific enough to replace them (rules.Specific), their items are deprecated. All of this is one change; if the proposal is refused, it
+// waits as a conflict and the originals stay.
 func (k Upkeep) Abstract(ctx context.Context, tenant dag.Tenant, in api.AbstractionRequest) (out api.Abstraction, _ error) {
 	if err := mayBelieve(ctx, "state an abstraction"); err != nil {
 		return out, err
@@ -78,7 +80,7 @@ func (k Upkeep) Abstract(ctx context.Context, tenant dag.Tenant, in api.Abstract
 	return out, nil
 }
 
-// original is the revision of an item of a space that is believed, which an address must lead to.
+// original returns the revision that an address leads to. It must be the believed revision of an item of the space.
 func (k Upkeep) original(ctx context.Context, tenant dag.Tenant, space belief.Space, ref string) (*journal.Revision, error) {
 	a, err := belief.ParseAddress(ref)
 	if err != nil {

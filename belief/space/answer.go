@@ -12,7 +12,7 @@ import (
 	"github.com/graphkernel/graphkernel/policy"
 )
 
-// worded answers a literal with how it was written, where that is known.
+// worded returns a literal with its wording, if that is known, in the form of the API.
 func worded(l belief.Literal, words journal.Wording) api.WrittenStatement {
 	return api.WrittenStatement{BeliefStatement: l, Written: words[l]}
 }
@@ -25,7 +25,8 @@ func wordedAll(list []belief.Literal, words journal.Wording) []api.WrittenStatem
 	return all
 }
 
-// outcomeIn answers an operation. What is to be reviewed is named as far as the caller may see its space.
+// outcomeIn returns a function that converts an outcome to the form of the API. Its list of revisions to review contains only those in
+// spaces that the caller may see.
 func outcomeIn(ctx context.Context) func(*journal.Outcome, error) (api.BeliefOutcome, error) {
 	return func(o *journal.Outcome, err error) (api.BeliefOutcome, error) {
 		if err != nil {
@@ -71,7 +72,7 @@ func outcome(o *journal.Outcome) api.BeliefOutcome {
 	return w
 }
 
-// acted answers an act on an item.
+// acted converts the result of an act to the form of the API.
 func acted(a *journal.Acted, err error) (out api.KrefChange, _ error) {
 	if err != nil {
 		return out, err
@@ -83,7 +84,7 @@ func acted(a *journal.Acted, err error) (out api.KrefChange, _ error) {
 	return out, nil
 }
 
-// answer lists what a base states, and what follows from it by rules and is stated nowhere, by ascending statement and item.
+// answer returns the stated literals of a base, and the literals that follow by rules and are not stated, by ascending statement and item.
 func (b *Base) answer(space belief.Space) api.BeliefBase {
 	list := []api.HeldStatement{}
 	add := func(l belief.Literal, r *journal.Revision, span belief.Span) *api.HeldStatement {
@@ -105,7 +106,7 @@ func (b *Base) answer(space belief.Space) api.BeliefBase {
 		if f.Stated {
 			continue
 		}
-		for _, i := range f.Support { // the rule whose literal it is
+		for _, i := range f.Support { // find the rule that concludes the literal
 			h := &b.Held[i]
 			if s := h.Stated(); s.Literal == f.Literal && s.Premises != nil {
 				add(f.Literal, h.Revision, belief.Span{From: f.Spans[0].From, Until: f.Spans[len(f.Spans)-1].Until}).Derived = true
@@ -119,7 +120,7 @@ func (b *Base) answer(space belief.Space) api.BeliefBase {
 	return api.BeliefBase{AsOf: b.AsOf, Space: space, Policy: policy.ID(b.Policy), Statements: list}
 }
 
-// itemRevision answers a revision, without what it stated if that was erased.
+// itemRevision converts a revision to the form of the API. The statements of an erased revision are left out.
 func itemRevision(r *journal.Revision) *api.ItemRevision {
 	out := &api.ItemRevision{
 		Revision: r.Number, Seq: r.Seq, At: r.At, By: r.By, Supersedes: r.Supersedes, Title: r.Title, Summary: r.Summary, Withheld: r.Withheld, Keywords: r.Keywords, Topics: r.Topics,

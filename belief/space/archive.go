@@ -16,11 +16,12 @@ import (
 	"github.com/graphkernel/graphkernel/history"
 )
 
-// ErrArchive is wrapped if what was written to an archive is not what would be written now. Write it again.
+// ErrArchive is wrapped if the archive that the caller saved differs from the one that would be written now. The caller should write it again.
 var ErrArchive = errors.New("what is to be archived has changed meanwhile; write the file again")
 
-// Archive writes what of a space is to be archived: items that nothing is believed of any more, or that another item supersedes, that are unused for 90 days and of little confidence. It
-// records nothing unless the request has the digest of the document that it writes: then the caller has the file, and each item is deprecated, with the digest of its line as the reason.
+// Archive writes an archive of a space's items that are no longer believed or that another item supersedes, that were unused for 90 days,
+// and whose confidence is below rules.InvalidBelow. It records nothing unless the request has the digest of this document. In that case the
+// caller has saved the file, so each item is deprecated, with the digest of its line in the reason.
 func (k Upkeep) Archive(ctx context.Context, tenant dag.Tenant, in api.ArchiveRequest) (out api.Archive, _ error) {
 	if err := mayBelieve(ctx, "archive"); err != nil {
 		return out, err
@@ -82,7 +83,7 @@ func (k Upkeep) Archive(ctx context.Context, tenant dag.Tenant, in api.ArchiveRe
 	return out, nil
 }
 
-// archivable returns an item with its line of the file if it is to be archived, else nil.
+// archivable returns an item and its line of the file, or nil if the item should not be archived.
 func (k Upkeep) archivable(ctx context.Context, tenant dag.Tenant, w *web, name belief.Item) (item *api.ArchivedItem, line journal.Archived, _ error) {
 	record, err := k.journal().Item(ctx, tenant, name, w.asOf)
 	if err != nil {
@@ -118,7 +119,7 @@ func ended(r *journal.Revision, now dag.Time) bool {
 	return !slices.ContainsFunc(r.Statements, func(s journal.Stated) bool { return s.Span.Until > now })
 }
 
-// superseded reports whether what is believed of another item supersedes an item.
+// superseded reports whether the believed revision of another item supersedes an item.
 func (k Upkeep) superseded(ctx context.Context, tenant dag.Tenant, w *web, item belief.Item) (bool, error) {
 	at, ok := w.of[item]
 	if !ok {
@@ -136,7 +137,7 @@ func (k Upkeep) superseded(ctx context.Context, tenant dag.Tenant, w *web, item 
 	return false, nil
 }
 
-// lastUsed is when an item was last used, or changed by something else than decay.
+// lastUsed returns the time when an item was last used, or last changed other than by decay.
 func (k Upkeep) lastUsed(ctx context.Context, tenant dag.Tenant, record *journal.ItemRecord, asOf dag.Seq) (dag.Time, error) {
 	addresses := make([]string, len(record.Revisions))
 	for i, r := range record.Revisions {
@@ -146,7 +147,7 @@ func (k Upkeep) lastUsed(ctx context.Context, tenant dag.Tenant, record *journal
 	if err != nil {
 		return 0, err
 	}
-	faded := map[dag.Seq]bool{} // and what ended or began with them
+	faded := map[dag.Seq]bool{} // revisions made by decay; tags ended or began with them
 	for i, r := range record.Revisions {
 		faded[r.Seq] = decayedFrom(r, links[i]) != 0
 	}
@@ -164,8 +165,9 @@ func (k Upkeep) lastUsed(ctx context.Context, tenant dag.Tenant, record *journal
 	return last, nil
 }
 
-// Unarchive restores the items of an archive. Each revision in the file must be the one that is recorded, with its digest, or all of it is journal.ErrArchive and nothing is recorded. An item
-// is restored if it was archived with this file, and if nothing that is believed now contradicts it. Dry, it says which were archived, and records nothing.
+// Unarchive restores the items of an archive. If a revision in the file differs from the recorded one, the error is journal.ErrArchive and
+// nothing is recorded. An item is restored if it was archived with this file and no current belief contradicts it. A dry run reports
+// which items were archived with this file, and records nothing.
 func (k Upkeep) Unarchive(ctx context.Context, tenant dag.Tenant, in api.UnarchiveRequest) (out api.Unarchived, _ error) {
 	if err := mayBelieve(ctx, "restore from an archive"); err != nil {
 		return out, err
@@ -211,7 +213,7 @@ func (k Upkeep) Unarchive(ctx context.Context, tenant dag.Tenant, in api.Unarchi
 	return out, nil
 }
 
-// recorded makes sure that the revisions of an archived item are those that are recorded. What was erased since is compared by its digest.
+// recorded refuses an archived item whose revisions differ from the recorded ones. A revision that was erased since is compared by its digest.
 func (k Upkeep) recorded(ctx context.Context, tenant dag.Tenant, item *journal.Archived) error {
 	entries, err := k.journal().RevisionEntries(ctx, tenant, item.Item, history.Forever-1)
 	if err != nil {
@@ -219,7 +221,7 @@ func (k Upkeep) recorded(ctx context.Context, tenant dag.Tenant, item *journal.A
 	}
 	for n := range item.Entries {
 		if n < len(entries) {
-			entries[n].Part, entries[n].Parts = 0, 0 // the file does not have them
+			entries[n].Part, entries[n].Parts = 0, 0 // the file lacks them
 		}
 		if n >= len(entries) || !item.Entries[n].SameButErased(&entries[n]) {
 			return fmt.Errorf("revision %d of %s is not the one that is recorded", n+1, item.Item)

@@ -20,15 +20,15 @@ import (
 	"github.com/graphkernel/graphkernel/slice"
 )
 
-// A Kref is what an address leads to.
+// A Kref is the item, revision and artifact that an address leads to.
 type Kref struct {
 	AsOf     dag.Seq
 	Record   *journal.ItemRecord
-	Revision *journal.Revision // nil: the tag points to none
-	Artifact *belief.Artifact  // that the address names; nil: it names none
+	Revision *journal.Revision // nil: the tag points to no revision
+	Artifact *belief.Artifact  // the artifact that the address names; nil: it names none
 }
 
-// follow is Kref of an address as it is written.
+// follow is like Kref, but parses the address first.
 func (k Catalog) follow(ctx context.Context, tenant dag.Tenant, ref string) (a belief.Address, kref *Kref, err error) {
 	if a, err = belief.ParseAddress(ref); err == nil {
 		kref, err = k.Kref(ctx, tenant, a)
@@ -36,7 +36,7 @@ func (k Catalog) follow(ctx context.Context, tenant dag.Tenant, ref string) (a b
 	return a, kref, err
 }
 
-// Resolve answers where an address leads.
+// Resolve returns the item, revision and artifact that an address leads to.
 func (k Catalog) Resolve(ctx context.Context, tenant dag.Tenant, in api.KrefQuery) (out api.ResolvedKref, _ error) {
 	a, kref, err := k.follow(ctx, tenant, in.Ref)
 	if err != nil {
@@ -56,7 +56,7 @@ func (k Catalog) Resolve(ctx context.Context, tenant dag.Tenant, in api.KrefQuer
 	return out, nil
 }
 
-// Kref follows an address: to the revision that it names, or that its tag pointed to as of its number or its time, and to the artifact of it.
+// Kref follows an address to the revision that it names or that its tag pointed to as of its number or time, and to the artifact that it names.
 func (k Catalog) Kref(ctx context.Context, tenant dag.Tenant, a belief.Address) (*Kref, error) {
 	return read(k.kernel, func(e Epoch) (*Kref, error) { return resolve(ctx, e, tenant, a) })
 }
@@ -95,7 +95,7 @@ func resolve(ctx context.Context, e Epoch, tenant dag.Tenant, a belief.Address) 
 	return kref, nil
 }
 
-// Items answers a page of the items of a space, ascending, each with its current revision.
+// Items returns a page of the items of a space, ascending, each with its current revision.
 func (k Catalog) Items(ctx context.Context, tenant dag.Tenant, in api.ItemsQuery) (out api.Items, _ error) {
 	limit := cmp.Or(in.Limit, 100)
 	list, err := k.items(ctx, tenant, in.Space, in.After, limit, in.AsOf)
@@ -121,7 +121,7 @@ func (k Catalog) Items(ctx context.Context, tenant dag.Tenant, in api.ItemsQuery
 	return out, nil
 }
 
-// items returns up to limit items of a space above a name, ascending, each with its current revision. Deprecated items are among them.
+// items returns up to limit items of a space with names above after, ascending, each with its current revision. It includes deprecated items.
 func (k Catalog) items(ctx context.Context, tenant dag.Tenant, space belief.Space, after string, limit int, asOf dag.Seq) ([]journal.ItemNow, error) {
 	asOf, err := k.kernel.AsOf(ctx, tenant, asOf)
 	if err != nil {
@@ -137,12 +137,12 @@ func (k Catalog) items(ctx context.Context, tenant dag.Tenant, space belief.Spac
 	return k.journal().Now(ctx, tenant, names, asOf)
 }
 
-// Tag points a tag of an item to a revision, or takes it away.
+// Tag points a tag of an item to a revision, or removes it.
 func (k Catalog) Tag(ctx context.Context, tenant dag.Tenant, in api.NewTag) (api.KrefChange, error) {
 	return acted(k.Act(ctx, tenant, journal.Act{Item: in.Ref, Tag: in.Tag, Number: in.Revision, Reason: in.Reason}))
 }
 
-// Deprecate marks an item as deprecated: the space believes its statements no more.
+// Deprecate marks an item as deprecated: its statements are no longer believed.
 func (k Catalog) Deprecate(ctx context.Context, tenant dag.Tenant, in api.Deprecation) (api.KrefChange, error) {
 	return acted(k.Act(ctx, tenant, journal.Act{Item: in.Ref, Deprecates: true, Reason: in.Reason}))
 }
@@ -152,7 +152,8 @@ func (k Catalog) Restore(ctx context.Context, tenant dag.Tenant, in api.Deprecat
 	return acted(k.Act(ctx, tenant, journal.Act{Item: in.Ref, Reason: in.Reason}))
 }
 
-// Act moves a tag of an item, or deprecates or restores it. Moving current or published needs the permission to revise, and so does the rest.
+// Act moves a tag of an item, or deprecates or restores the item. Everything except moving a tag other than current and published needs
+// the permission to revise.
 func (k Catalog) Act(ctx context.Context, tenant dag.Tenant, a journal.Act) (*journal.Acted, error) {
 	if free := a.Tag != "" && isFree(a.Tag); !free && !believes(ctx) {
 		return nil, fmt.Errorf("%w: it needs the permission to %s", access.ErrMayNot, access.Believe)
@@ -174,7 +175,7 @@ func (k Catalog) Act(ctx context.Context, tenant dag.Tenant, a journal.Act) (*jo
 	return done, err
 }
 
-// Used records that the revision an address leads to was used, and returns how often its item was.
+// Used records a use of the revision that an address leads to, and returns how often its item was used.
 func (k Catalog) Used(ctx context.Context, tenant dag.Tenant, in api.BeliefUse) (out api.UseRecord, _ error) {
 	a, kref, err := k.follow(ctx, tenant, in.Ref)
 	if err != nil {
@@ -252,7 +253,7 @@ func (k Catalog) link(ctx context.Context, tenant dag.Tenant, l journal.Link) (*
 	return done, err
 }
 
-// speaks refuses a link that says on what a revision rests, if a person vouches for something that the revision states and the word of the caller is not a person's.
+// speaks refuses a link from a revision to its evidence if a person vouches for a statement of the revision and the caller may not revise.
 func (k Catalog) speaks(ctx context.Context, tenant dag.Tenant, l *journal.Link) error {
 	if believes(ctx) || !slices.Contains(evidential, l.Type) {
 		return nil
@@ -268,8 +269,8 @@ func (k Catalog) speaks(ctx context.Context, tenant dag.Tenant, l *journal.Link)
 	return nil
 }
 
-// lends reports whether a link counts for what becomes of a revision. For one that a person vouches for, a link that an agent recorded does not, nor does
-// a link of a proposal that a JWT recorded, since the role of a JWT is not on record.
+// lends reports whether a link counts when the rules change a revision. If persons vouch for the revision, a link that an agent recorded
+// does not count, and neither does a link from a proposed revision that a JWT recorded, because the role of a JWT is not recorded.
 func (k Upkeep) lends(ctx context.Context, tenant dag.Tenant, w *web, r *journal.Revision, l *journal.Link) (bool, error) {
 	if !r.Vouched() {
 		return true, nil
@@ -281,10 +282,10 @@ func (k Upkeep) lends(ctx context.Context, tenant dag.Tenant, w *web, r *journal
 	return !strings.HasPrefix(l.By, access.JWT) || ok && w.revisions[at].Vouched(), nil
 }
 
-// errLink is wrapped if a link leads to nothing that there can be.
+// errLink is wrapped if the target of a link is malformed.
 var errLink = errors.New("a link leads to the address of a revision, to turn:ID or to slice:ID")
 
-// linked makes sure that callers may make links of the type, and that what the link leads to is there; of a revision, the journal does.
+// linked refuses a link whose type callers may not use, or whose target does not exist. The journal checks that a target revision exists.
 func (k Catalog) linked(ctx context.Context, tenant dag.Tenant, l *journal.Link) error {
 	if l.Type == rules.DecayedFrom {
 		return fmt.Errorf("%w: links of the type %s are made by decay alone", belief.ErrForm, l.Type)
@@ -340,17 +341,17 @@ func (k Statements) attached(ctx context.Context, tenant dag.Tenant, in *api.Bel
 	return nil
 }
 
-// An impact is what depends on a revision.
+// An impact contains the conclusions and links that depend on a revision.
 type impact struct {
 	Kref
-	Falls   []belief.Conclusion // what would not follow without it; without the elements that support it
+	Falls   []belief.Conclusion // conclusions that would not follow without it; their Support is nil
 	Wording journal.Wording     // of Falls
 	Links   []journal.Dependent
 
-	Deprecated map[belief.Item]bool // items of Links that are
+	Deprecated map[belief.Item]bool // by item of Links
 }
 
-// Impact answers what would fall without a revision, and what links to it over some steps.
+// Impact returns the conclusions that would not follow without a revision, and the links that lead to it over some steps.
 func (k Catalog) Impact(ctx context.Context, tenant dag.Tenant, in api.ImpactQuery) (out api.Impact, _ error) {
 	a, err := belief.ParseAddress(in.Ref)
 	if err != nil {
@@ -428,7 +429,7 @@ func (k Catalog) falls(ctx context.Context, e Epoch, tenant dag.Tenant, kref *Kr
 	}), nil
 }
 
-// deprecated returns the items of dependents that are deprecated as of a number.
+// deprecated reports for each item of dependents whether it is deprecated as of a number.
 func deprecated(ctx context.Context, e Epoch, tenant dag.Tenant, list []journal.Dependent, asOf dag.Seq) (map[belief.Item]bool, error) {
 	all := map[belief.Item]bool{}
 	for _, l := range list {

@@ -14,8 +14,8 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// Cascade computes the confidence of the beliefs of a space whose evidence fell: a revision that is believed no longer, or a turn without its text. All of it is one change. Dry,
-// it records nothing.
+// Cascade computes anew the confidence of the beliefs of a space whose evidence fell. Evidence falls if it is a revision that is no longer
+// believed or a turn without its text. All of this is one change. A dry run records nothing.
 func (k Upkeep) Cascade(ctx context.Context, tenant dag.Tenant, in api.CascadeRequest) (out api.Cascade, _ error) {
 	if !in.DryRun {
 		if err := mayBelieve(ctx, "lower what is believed"); err != nil {
@@ -65,7 +65,7 @@ func (k Upkeep) Cascade(ctx context.Context, tenant dag.Tenant, in api.CascadeRe
 	return out, err
 }
 
-// cascade computes what falls, given that what is published does not. Only of what would fall is it asked whether it is.
+// cascade computes the lowerings, given that published revisions do not fall. It asks only for affected revisions whether they are published.
 func (k Upkeep) cascade(ctx context.Context, tenant dag.Tenant, w *web, nodes []rules.Node, rests []rules.Rest) ([]rules.Lowering, error) {
 	asked := map[string]bool{}
 	for {
@@ -91,16 +91,17 @@ func (k Upkeep) cascade(ctx context.Context, tenant dag.Tenant, w *web, nodes []
 	}
 }
 
-// A piece is evidence of a revision: the node that it is, and where a link to it leads.
+// A piece is a piece of evidence of a revision: the id of its node, and the target of a link to it.
 type piece struct{ node, to string }
 
-// graph is what is believed of a space, and what it rests on. A revision that was superseded is as good as the one in its place, if that still states what it did.
+// graph returns the believed revisions of a space and their evidence as nodes, with the links between them. A superseded revision counts
+// as the current one of its item if that still states everything that the superseded one stated.
 func (k Upkeep) graph(ctx context.Context, tenant dag.Tenant, w *web) (nodes []rules.Node, rests []rules.Rest, links map[string][]piece, _ error) {
 	links = map[string][]piece{}
 	for _, r := range w.revisions {
 		nodes = append(nodes, rules.Node{ID: r.Address().String(), Confidence: r.Confidence, Fell: ended(r, w.now)})
 	}
-	seen := map[string]string{} // a node, by where a link leads
+	seen := map[string]string{} // the id of a node, by the target of a link
 	find := func(to string) (string, error) {
 		if node, ok := seen[to]; ok {
 			return node, nil
@@ -169,12 +170,12 @@ func (k Upkeep) graph(ctx context.Context, tenant dag.Tenant, w *web) (nodes []r
 	return nodes, rests, links, nil
 }
 
-// leastDecay is what a belief must lose for decay to be recorded, unless the request says otherwise.
+// leastDecay is the least loss of confidence that decay records, unless the request names another.
 const leastDecay dag.PPM = 10_000
 
-// Decay lowers the confidence of the beliefs in a space by the half-lives of their kinds. A belief that would lose less than the request's least is left alone. Nothing ends and nothing is deleted. The confidence follows from
-// the last revision that decay did not make, so that it is the same however often decay runs; a second run at the same time changes nothing. All of it is one change. Dry, it
-// records nothing.
+// Decay lowers the confidence of the beliefs in a space by the half-lives of their kinds. It skips a belief that would lose less than the
+// request's least. Nothing ends and nothing is deleted. The confidence is computed from the last revision that decay did not make, so it is
+// the same however often decay runs; a second run at the same time changes nothing. All of this is one change. A dry run records nothing.
 func (k Upkeep) Decay(ctx context.Context, tenant dag.Tenant, in api.DecayRequest) (out api.Decay, _ error) {
 	if !in.DryRun {
 		if err := mayBelieve(ctx, "lower what is believed"); err != nil {
@@ -214,7 +215,7 @@ func (k Upkeep) Decay(ctx context.Context, tenant dag.Tenant, in api.DecayReques
 	return out, err
 }
 
-// lower records lower confidences as one change.
+// lower records lower confidences in one change, and returns the number of its last entry.
 func (k Upkeep) lower(ctx context.Context, tenant dag.Tenant, list []journal.Lowering, now dag.Time) (dag.Seq, error) {
 	var salt dag.Salt
 	if err := k.kernel.Draw(salt[:]); err != nil {
@@ -225,7 +226,7 @@ func (k Upkeep) lower(ctx context.Context, tenant dag.Tenant, list []journal.Low
 	return seq, err
 }
 
-// decayed is what becomes of a revision under the half-life of its kind; false: it keeps its confidence.
+// decayed returns the decay of a revision under the half-life of its kind; false if the revision keeps its confidence.
 func (w *web) decayed(i int, least dag.PPM) (d api.DecayedBelief, ok bool) {
 	r, origin := w.revisions[i], w.revisions[i]
 	if w.origins[i] != nil {

@@ -23,21 +23,22 @@ const (
 	revisionBytes = 64 << 20 // of revisions
 	termBytes     = 32 << 20 // of the terms of revisions
 	itemBytes     = 32 << 20 // of items with all of their revisions
-	linkBytes     = 64 << 20 // of links, of all tenants together; a tenant that has more by itself is asked for in the store
+	linkBytes     = 64 << 20 // of links of all tenants together; the links of a tenant that exceeds this alone are read from the store
 )
 
-// Kept holds records during an epoch of the store. An item in it is good for every as-of number up to that of the entries that its tenant's items have.
+// Kept is a cache of records during one epoch of the store. A cached item is valid for every as-of number up to the last entry that the
+// Items of its tenant have applied.
 type Kept struct {
 	store       history.History
 	still       func() error
 	revisions   *bytelru.Cache[revisionKey, *journal.Revision]
 	terms       *bytelru.Cache[revisionKey, []string] // ascending
 	items       *bytelru.Cache[itemKey, *journal.ItemHistory]
-	generations atomic.Uint64 // of items, the last one that was given out
+	generations atomic.Uint64 // the last generation of Items
 	links       *webs
 }
 
-// NewKept returns an empty cache of a store for an epoch; still returns an error once that has ended.
+// NewKept returns an empty cache for one epoch of a store. still must return an error once the epoch has ended.
 func NewKept(s history.History, still func() error) *Kept {
 	return &Kept{
 		store: s, still: still,
@@ -70,7 +71,7 @@ func (c *Kept) Keep(tenant dag.Tenant, r *journal.Revision) {
 	}
 }
 
-// Terms returns the terms in the words of a revision, ascending.
+// Terms returns the search terms of a revision's text, keywords and topics, ascending.
 func (c *Kept) Terms(tenant dag.Tenant, r *journal.Revision) []string {
 	key := revisionKey{tenant, r.Seq}
 	terms, ok := c.terms.Get(key)
@@ -86,37 +87,38 @@ func (c *Kept) Terms(tenant dag.Tenant, r *journal.Revision) []string {
 	return terms
 }
 
-// Forget drops the words of revisions: some were erased.
+// Forget drops all revisions and their terms. It is called when a revision may have been erased.
 func (c *Kept) Forget() {
 	c.revisions.Purge()
 	c.terms.Purge()
 }
 
-// An itemKey names an item. A tenant gets another generation when something was erased: all that was kept of it is left to be evicted.
+// An itemKey identifies a cached item. An erasure gives a tenant another generation, so its older items are no longer found and are
+// evicted in time.
 type itemKey struct {
 	generation uint64
 	item       belief.Item
 }
 
-// Items are the items of one tenant in the cache. An entry that changes one drops it.
+// Items is the cache of one tenant's items. An entry that changes an item drops it.
 type Items struct {
 	kept     *Kept
 	tenant   dag.Tenant
 	followed *follow.Member
 
 	mu         sync.Mutex // guards the fields below; released while the store is read
-	applied    dag.Seq    // the number of the last entry
+	applied    dag.Seq    // the number of the last entry applied
 	generation uint64
 }
 
-// Follow returns the items of a tenant, which read its entries with a follower.
+// Follow returns the items of a tenant, and adds them to a follower of the tenant's entries.
 func (c *Kept) Follow(tenant dag.Tenant, with *follow.Follower) *Items {
 	k := &Items{kept: c, tenant: tenant}
 	k.followed = with.Add(k)
 	return k
 }
 
-// Begin drops everything.
+// Begin drops all items of the tenant.
 func (k *Items) Begin(_ context.Context, to dag.Seq) (dag.Seq, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -142,7 +144,7 @@ func (k *Items) Apply(e *history.Entry) error {
 
 // History returns the records of an item, as of every number up to the head.
 func (k *Items) History(ctx context.Context, item belief.Item, head dag.Seq) (*journal.ItemHistory, error) {
-	if err := k.followed.Reach(ctx, head); err != nil { // since the words of any revision may have been erased
+	if err := k.followed.Reach(ctx, head); err != nil { // because any revision may have been erased
 		return nil, err
 	}
 	k.mu.Lock()
@@ -157,13 +159,13 @@ func (k *Items) History(ctx context.Context, item belief.Item, head dag.Seq) (*j
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.generation == key.generation && k.applied == applied { // else the follower saw an entry meanwhile, which the history read may lack
+	if k.generation == key.generation && k.applied == applied { // otherwise the history may lack an entry that the follower saw meanwhile
 		k.kept.items.Put(key, h, h.Size())
 	}
 	return h, nil
 }
 
-// webs keep the links of beliefs of the tenants that were asked for last.
+// webs is a cache of the links of beliefs of the tenants used last.
 type webs struct {
 	store history.History
 	most  int // bytes
@@ -174,14 +176,14 @@ func newWebs(s history.History, most int) *webs {
 	return &webs{store: s, most: most, kept: bytelru.New[dag.Tenant, *tenantWeb](most)}
 }
 
-// tenantWeb is the links of one tenant, with a follower of their own: evicted they are gone, and nobody reads on for them.
+// tenantWeb contains the links of one tenant. It has a follower of its own, so nothing reads entries for it after it was evicted.
 type tenantWeb struct {
 	webs     *webs
 	tenant   dag.Tenant
 	followed *follow.Member
 
 	mu  sync.RWMutex
-	web *journal.Web // nil: there are too many
+	web *journal.Web // nil: there are too many links
 }
 
 func (w *webs) of(tenant dag.Tenant) *tenantWeb {
@@ -194,7 +196,7 @@ func (w *webs) of(tenant dag.Tenant) *tenantWeb {
 	})
 }
 
-// Begin reads all links.
+// Begin reads all links of the tenant.
 func (t *tenantWeb) Begin(ctx context.Context, to dag.Seq) (dag.Seq, error) {
 	web := journal.NewWeb()
 	err := journal.Base{History: t.webs.store}.EachLink(ctx, t.tenant, to, func(l *journal.Link) bool {
@@ -213,7 +215,7 @@ func (t *tenantWeb) Begin(ctx context.Context, to dag.Seq) (dag.Seq, error) {
 	return to, nil
 }
 
-// besides is what a tenantWeb takes without its web, in bytes.
+// besides is the size of a tenantWeb without its web, in bytes.
 const besides = 1024
 
 func (w *webs) fits(web *journal.Web) bool { return web.Size()+besides <= w.most }
@@ -237,7 +239,7 @@ func (t *tenantWeb) Apply(e *history.Entry) error {
 	return nil
 }
 
-// dependents is that of journal.Base, of the links that are kept if there are not too many. The head has reached the number.
+// dependents is like Dependents of journal.Base, but uses the cached links unless there are too many. asOf must not be above the head.
 func (w *webs) dependents(ctx context.Context, tenant dag.Tenant, of belief.Address, depth int, asOf dag.Seq) ([]journal.Dependent, error) {
 	t := w.of(tenant)
 	before := t.followed.UpTo()

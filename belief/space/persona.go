@@ -19,14 +19,15 @@ import (
 	"github.com/graphkernel/graphkernel/normalize"
 )
 
-// ErrPersona is wrapped if a persona is not taken: its signature, its form or its version.
+// ErrPersona is wrapped if a persona is refused because of its signature, its form or its version.
 var ErrPersona = errors.New("the persona is not taken")
 
-// MaxAliases bounds the aliases of an export, and the names of people.
+// MaxAliases bounds the aliases and the names of people in a request for an export.
 const MaxAliases = 1000
 
-// ExportPersona signs what of a space may leave it. Names are replaced by aliases; people are names of persons beside those that the space knows as such. The ledger knows the key
-// then, as with attestations. Without an identity it is identity.ErrNone.
+// ExportPersona returns a signed persona of the items that may leave a space. Names are replaced by aliases; People lists names of persons
+// in addition to those that the space knows. The key is recorded in the ledger, as for attestations. Without an identity the error is
+// identity.ErrNone.
 func (k Personas) ExportPersona(ctx context.Context, tenant dag.Tenant, in api.PersonaRequest) (out api.Persona, _ error) {
 	if err := mayBelieve(ctx, "export a persona"); err != nil {
 		return out, err
@@ -81,7 +82,8 @@ func (k Personas) ExportPersona(ctx context.Context, tenant dag.Tenant, in api.P
 	return out, err
 }
 
-// persons are names of persons, as far as a space says: of what items of the kinds person, user and relationship state something, and other names of them and of those that have an alias.
+// persons returns the names of persons that a space knows: the subjects of items of the kinds person, user and relationship, the
+// subjects that are stated to be a person, and the names in the table aliases; with all other names of these.
 func (k Personas) persons(ctx context.Context, tenant dag.Tenant, w *web, aliases map[string]string) (names []string, _ error) {
 	known := map[string]bool{}
 	for _, r := range w.revisions {
@@ -108,7 +110,7 @@ func (k Personas) persons(ctx context.Context, tenant dag.Tenant, w *web, aliase
 	return slices.Compact(names), nil
 }
 
-// personaItems are the items of a web as an export looks at them.
+// personaItems returns the items of a web as the input of an export.
 func (k Personas) personaItems(ctx context.Context, tenant dag.Tenant, w *web) (items []rules.PersonaItem, _ error) {
 	for _, r := range w.revisions {
 		item := rules.PersonaItem{ID: string(r.Item), Kind: r.Item.Kind(), Proposed: !r.Vouched()}
@@ -134,7 +136,7 @@ func (k Personas) personaItems(ctx context.Context, tenant dag.Tenant, w *web) (
 	return items, nil
 }
 
-// personaLinks are the links from what is believed to other items, whichever of their revisions they lead to.
+// personaLinks returns the links from believed revisions to any revision of other items.
 func (w *web) personaLinks() (links []rules.PersonaLink) {
 	for i, r := range w.revisions {
 		for _, l := range w.out[i] {
@@ -146,7 +148,7 @@ func (w *web) personaLinks() (links []rules.PersonaLink) {
 	return links
 }
 
-// document is what was chosen in the form of a file.
+// document returns the chosen items and links as the document of a persona, without its origin.
 func (w *web) document(chosen *rules.Persona) (*persona.Document, error) {
 	d, at := &persona.Document{}, map[string]int{}
 	for i := range chosen.Items {
@@ -155,7 +157,7 @@ func (w *web) document(chosen *rules.Persona) (*persona.Document, error) {
 		r := w.revisions[w.of[belief.Item(chosen.From[of.ID])]]
 		words, topics := of.Texts[3:][:len(r.Keywords)], of.Texts[3:][len(r.Keywords):]
 		item := persona.Item{Kind: of.Kind, Confidence: r.Confidence, Title: of.Texts[0], Summary: of.Texts[1], Source: of.Texts[2], Keywords: words, Topics: topics}
-		if !journal.IsSource(item.Source) { // with an alias that is no name of a model
+		if !journal.IsSource(item.Source) { // an alias in the source may not be valid in a model's name
 			item.Source = "external"
 		}
 		for _, s := range of.Statements {
@@ -173,7 +175,7 @@ func (w *web) document(chosen *rules.Persona) (*persona.Document, error) {
 	return d, nil
 }
 
-// tookAs is the revision that an item is now; a zero one if it was not taken.
+// tookAs returns the address of the revision that an imported item became; zero if the item was refused.
 func tookAs(i *api.ImportedItem) (a belief.Address) {
 	for _, o := range i.Outcomes {
 		if o.Outcome != journal.Refused && o.Revision != 0 {
@@ -183,8 +185,9 @@ func tookAs(i *api.ImportedItem) (a belief.Address) {
 	return a
 }
 
-// ImportPersona takes the items of a persona under new names, which follow from its digest, with where they are from as the reason. A persona that is not as it must be, or that nobody
-// signed who counts, is ErrPersona, and nothing is recorded. Importing it again changes nothing: each statement is answered from the record.
+// ImportPersona imports the items of a persona under new names, which are derived from its digest. The reason of each revision names the
+// origin of its item. If the persona is malformed or none of the accepted keys signed it, the error is ErrPersona and nothing is recorded.
+// Importing it again changes nothing, because each request is answered from the record.
 func (k Personas) ImportPersona(ctx context.Context, tenant dag.Tenant, in api.PersonaImport) (out api.ImportedPersona, _ error) {
 	if err := mayBelieve(ctx, "take a persona, which says whose signatures count"); err != nil {
 		return out, err
@@ -214,7 +217,7 @@ func (k Personas) ImportPersona(ctx context.Context, tenant dag.Tenant, in api.P
 		}
 	}
 	out = api.ImportedPersona{SHA256: digest, Items: []api.ImportedItem{}, Origin: api.PersonaOrigin(d.Origin)}
-	var all [][]*beliefRequest // before any is done, so that what is wrong with one leaves nothing behind
+	var all [][]*beliefRequest // all are made before the first is decided, so an error in one leaves nothing recorded
 	for i := range d.Items {
 		if err := listed.Allow(d.Items[i].Kind); err != nil {
 			return out, fmt.Errorf("%s: %w", persona.ID(i), err)
@@ -252,7 +255,7 @@ func (k Personas) ImportPersona(ctx context.Context, tenant dag.Tenant, in api.P
 	return out, nil
 }
 
-// ownPersona refuses a persona that says it is from this kernel and that none of its keys signed, whichever keys the request names.
+// ownPersona refuses a persona that names this kernel as its origin but that none of the kernel's keys signed, whichever keys the request names.
 func (k Personas) ownPersona(d *persona.Document, in *api.PersonaImport) error {
 	id := k.kernel.Identity()
 	if id.Name() == "" || d.Origin.Kernel != string(id.Origin(d.Origin.Tenant)) {
@@ -268,7 +271,7 @@ func (k Personas) ownPersona(d *persona.Document, in *api.PersonaImport) error {
 	return nil
 }
 
-// personaRequests are the requests by which an item is taken: one for its statements of each time, and one for each rule.
+// personaRequests returns the requests that import an item: one for all statements with the same span and the same premises.
 func (k Personas) personaRequests(ctx context.Context, tenant dag.Tenant, in *api.PersonaImport, d *persona.Document, digest dag.Digest, at int) (made []*beliefRequest, _ error) {
 	item, id := &d.Items[at], persona.ID(at)
 	hash := sha256.Sum256([]byte("persona " + digest.String() + " " + id))
@@ -304,7 +307,7 @@ func (k Personas) personaRequests(ctx context.Context, tenant dag.Tenant, in *ap
 		if err != nil {
 			return nil, err
 		}
-		r.Statements = distinct(r.Statements) // under the aliases of this tenant two may be one
+		r.Statements = distinct(r.Statements) // under the aliases of this tenant two statements may be equal
 		if err := r.Check(); err != nil {
 			return nil, err
 		}

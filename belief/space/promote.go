@@ -16,8 +16,9 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// candidates makes one of each item. What states all that an item states supports it, and so does what supports or proves it; what contradicts it is against
-// it. An item is among its own sources, for episodes that are similar to each other are counted together; a step can count others alone.
+// candidates makes a candidate of each item. A revision supports an item if it states everything that the item states, or links to it as
+// supports or proves; a link contradicts or a waiting conflict counts against it. An item is one of its own sources, because similar
+// episodes are counted together; a step can count only others.
 func (w *web) candidates(uses [][]*journal.Use, tags []map[string]bool, conflicts []*journal.Conflict, from [][]string, times map[dag.TurnID]dag.Time) (list []rules.Candidate) {
 	bySlot := map[belief.Slot][]int{}
 	lineages := make([][]string, len(w.revisions))
@@ -79,8 +80,9 @@ func (w *web) candidates(uses [][]*journal.Use, tags []map[string]bool, conflict
 	return list
 }
 
-// Promote promotes what the steps of a policy promote, "" is promotion@2: each to a new item of the step's kind, as a proposal with the reason, with links promoted_to from its sources; or with a tag. What was
-// promoted before is not promoted again. Dry, it records nothing.
+// Promote promotes beliefs by the steps of a policy; the default is promotion@2. It proposes a new item of the step's kind, with the reason
+// and with links promoted_to from the sources, or sets the step's tag. It does not promote a belief to the same kind again. A dry run
+// records nothing.
 func (k Upkeep) Promote(ctx context.Context, tenant dag.Tenant, in api.PromotionRequest) (out api.Promotions, _ error) {
 	if !in.DryRun {
 		if err := mayBelieve(ctx, "promote"); err != nil {
@@ -134,7 +136,7 @@ func (k Upkeep) Promote(ctx context.Context, tenant dag.Tenant, in api.Promotion
 		return out, err
 	}
 	promotions := rules.Promote(p, w.candidates(uses, tags, conflicts, from, times), w.now)
-	for _, promotion := range promotions { // before anything is recorded
+	for _, promotion := range promotions { // check all kinds before anything is recorded
 		if to := promotion.Step.To; to != "" {
 			if err := w.kinds.Allow(to); err != nil {
 				return out, fmt.Errorf("a step of %s leads there: %w", id, err)
@@ -165,7 +167,7 @@ func (k Upkeep) Promote(ctx context.Context, tenant dag.Tenant, in api.Promotion
 			continue
 		}
 		if _, err := k.journal().Item(ctx, tenant, done.To, w.asOf); err == nil {
-			continue // somebody gave it up since
+			continue // somebody has given it up since
 		} else if !errors.Is(err, journal.ErrNoItem) {
 			return out, err
 		}
@@ -179,7 +181,8 @@ func (k Upkeep) Promote(ctx context.Context, tenant dag.Tenant, in api.Promotion
 	return out, nil
 }
 
-// promotedFrom returns for each item of a web what it was promoted from, over any number of steps. made are the addresses of all of its revisions.
+// promotedFrom returns for each item of a web the items from which it was promoted, over any number of steps. made lists the addresses
+// of all revisions of each item.
 func (k Upkeep) promotedFrom(ctx context.Context, tenant dag.Tenant, w *web, made [][]string) ([][]string, error) {
 	direct := map[belief.Item][]belief.Item{}
 	for i, addresses := range made {
@@ -208,7 +211,7 @@ func (k Upkeep) promotedFrom(ctx context.Context, tenant dag.Tenant, w *web, mad
 	return all, nil
 }
 
-// turnTimes returns when the turns were said that the revisions of a web rest on.
+// turnTimes returns the times of the turns that the revisions of a web rest on.
 func (k Upkeep) turnTimes(ctx context.Context, tenant dag.Tenant, w *web) (map[dag.TurnID]dag.Time, error) {
 	times := map[dag.TurnID]dag.Time{}
 	var turns []dag.TurnID
@@ -248,13 +251,14 @@ func (w *web) happened(i int, times map[dag.TurnID]dag.Time) dag.Time {
 	return first
 }
 
-// promotedItem names what an item becomes. The name follows from that of the item and not from what it states, which may have to be erased.
+// promotedItem returns the name of the item that an item is promoted to. It is derived from the item's name and not from its statements,
+// which may have to be erased.
 func promotedItem(from belief.Item, kind string) (belief.Item, error) {
 	digest := sha256.Sum256([]byte("promoted " + string(from)))
 	return belief.NewItem(from.Space(), hex.EncodeToString(digest[:10])+"."+kind)
 }
 
-// promoted reports whether a revision was promoted to a kind, or an item of that kind states the same.
+// promoted reports whether a revision was promoted to a kind, or whether an item of that kind states everything that the revision states.
 func (w *web) promoted(i int, kind string) bool {
 	for _, l := range w.out[i] {
 		if to, err := belief.ParseAddress(l.To); err == nil && l.Type == journal.PromotedTo && to.Item.Kind() == kind {
@@ -266,7 +270,7 @@ func (w *web) promoted(i int, kind string) bool {
 	})
 }
 
-// incoming are links of a type from revisions to the one that a request makes.
+// incoming returns links of a type from revisions to the revision that a request makes.
 func incoming(from []belief.Address, kind string) (list []journal.Link) {
 	for _, a := range from {
 		list = append(list, journal.Link{From: a, Type: kind})
@@ -284,7 +288,7 @@ func (k Upkeep) promote(ctx context.Context, tenant dag.Tenant, w *web, r *journ
 	for i := range r.Statements {
 		s := &r.Statements[i]
 		if s.Premises != nil {
-			continue // a rule stays where it is
+			continue // rules are not promoted
 		}
 		in.Statements = append(in.Statements, s.Literal)
 		span = belief.Span{From: max(span.From, s.Span.From), Until: min(span.Until, s.Span.Until)}
@@ -313,5 +317,5 @@ func (k Upkeep) promote(ctx context.Context, tenant dag.Tenant, w *web, r *journ
 		return nil, err
 	}
 	made.Incoming = incoming(from, journal.PromotedTo)
-	return k.statements().decide(ctx, tenant, made, &journal.Rank{Class: belief.Inferred, Criterion: uint64(r.Confidence)}) // a rule promotes, and no person
+	return k.statements().decide(ctx, tenant, made, &journal.Rank{Class: belief.Inferred, Criterion: uint64(r.Confidence)}) // a rule promotes, not a person
 }

@@ -14,16 +14,16 @@ import (
 	"github.com/graphkernel/graphkernel/slice/contexts"
 )
 
-// A Scope is the spaces of beliefs that are there for a caller.
+// A Scope contains the spaces of beliefs that a caller may see.
 type Scope struct{ access.Scope }
 
 // ScopeOf returns the scope of the caller.
 func ScopeOf(ctx context.Context) Scope { return Scope{access.Asking(ctx).Admits} }
 
-// Whole reports whether all spaces are.
+// Whole reports whether the scope contains all spaces.
 func (s Scope) Whole() bool { return s.Spaces == "" }
 
-// Check refuses a space that is not.
+// Check refuses a space outside the scope.
 func (s Scope) Check(space belief.Space) error {
 	if !s.Sees(string(space)) {
 		return fmt.Errorf("%w: the space %s; the key is for the spaces %s", access.ErrMayNot, space, s.Spaces)
@@ -31,7 +31,8 @@ func (s Scope) Check(space belief.Space) error {
 	return nil
 }
 
-// Shows reports whether a fact of a source is asserted by no belief, or by one of the spaces. A source that does not tell the space is not shown.
+// Shows reports whether a fact with a source may be shown: no belief asserts it, or a belief in a space of the scope does. A belief's
+// source without a valid item is not shown.
 func (s Scope) Shows(source string) bool {
 	item, held := knowledge.HolderOf(source)
 	if s.Whole() || !held {
@@ -41,7 +42,7 @@ func (s Scope) Shows(source string) bool {
 	return err == nil && s.Sees(string(of.Space()))
 }
 
-// dependents walks from a revision over the links of revisions that the scope shows, as if there were no others.
+// dependents walks from a revision over the links that come from revisions in the scope, as if other links did not exist.
 func (s Scope) dependents(root belief.Address, list []journal.Dependent, depth int) (shown []journal.Dependent) {
 	if s.Whole() {
 		return list
@@ -73,7 +74,7 @@ func (s Scope) dependents(root belief.Address, list []journal.Dependent, depth i
 	return shown
 }
 
-// addresses are those of spaces that the scope shows.
+// addresses returns the addresses in spaces of the scope.
 func (s Scope) addresses(list []string) []string {
 	if s.Whole() {
 		return list
@@ -84,8 +85,8 @@ func (s Scope) addresses(list []string) []string {
 	})
 }
 
-// CheckAnswer reports an answer that has a fact outside the scope. Evidence is refused and not filtered, because whoever replays it may have a
-// different scope.
+// CheckAnswer refuses an answer that contains a fact outside the scope. Evidence is refused rather than filtered, because a caller who
+// replays it may have a different scope.
 func (s Scope) CheckAnswer(a *knowledge.Answer) error {
 	for _, r := range a.Reached {
 		for _, e := range r.Path {
@@ -97,7 +98,8 @@ func (s Scope) CheckAnswer(a *knowledge.Answer) error {
 	return nil
 }
 
-// Acts are those of a chain (see knowledge.Fact.Chain) if the scope shows them; those that end something have no source.
+// Acts returns the acts of a chain (see knowledge.Fact.Chain), or nil if one of them has a source outside the scope. Acts that end a
+// fact have no source.
 func (s Scope) Acts(chain []knowledge.Recorded) []knowledge.Recorded {
 	if slices.ContainsFunc(chain, func(r knowledge.Recorded) bool { return !s.Shows(r.Act.Fact.Source) }) {
 		return nil
@@ -105,7 +107,7 @@ func (s Scope) Acts(chain []knowledge.Recorded) []knowledge.Recorded {
 	return chain
 }
 
-// RestsOn returns the turns on which something rests that is believed in a space as of a number.
+// RestsOn returns the turns that the beliefs of a space rest on, as of a number.
 func RestsOn(ctx context.Context, j journal.Base, tenant dag.Tenant, space belief.Space, asOf dag.Seq) (map[dag.TurnID]bool, error) {
 	if err := ScopeOf(ctx).Check(space); err != nil {
 		return nil, err
@@ -126,7 +128,8 @@ func RestsOn(ctx context.Context, j journal.Base, tenant dag.Tenant, space belie
 	return turns, nil
 }
 
-// Choose returns the spaces whose beliefs a context has: those that are named, or those that are there for who asks; nil is all.
+// Choose returns the spaces whose beliefs a context includes: the named spaces, or all spaces of the scope if none are named. nil means
+// all spaces.
 func (s Scope) Choose(ctx context.Context, j journal.Base, tenant dag.Tenant, named []string, asOf dag.Seq) ([]string, error) {
 	for _, space := range named {
 		if err := s.Check(belief.Space(space)); err != nil {

@@ -1,9 +1,9 @@
-// Package space is the room of beliefs: what agents hold to be true, in spaces. It answers the requests of package api about them, decides what callers may change, and keeps records in memory
-// for the next request.
+// Package space is the room of beliefs: the statements that agents hold to be true, in spaces. It answers the requests of package api about
+// beliefs, decides what callers may change, and caches records in memory.
 //
 //	out, err := k.Beliefs().Revise(ctx, tenant, api.BeliefRequest{Space: "acme/desk", Statements: statements})
 //
-// The kernel is handed to it as a [Kernel], and package journal keeps the records.
+// It uses the kernel through the interface [Kernel]. Package journal owns the records.
 package space
 
 import (
@@ -39,33 +39,33 @@ type Kernel interface {
 type Desk interface {
 	// Now returns the time of the kernel's clock.
 	Now() (dag.Time, error)
-	// Draw fills a slice at random.
+	// Draw fills a slice with random bytes.
 	Draw(b []byte) error
-	// Screen refuses texts that may not be kept. The function is called if anything looks at them.
+	// Screen refuses texts that may not be stored. It calls the function only if a screen is in use.
 	Screen(ctx context.Context, tenant dag.Tenant, texts func() []dag.Text) error
-	// Observe is called before an operation, and what it returns is called after it.
+	// Observe is called before an operation; the function that it returns is called after the operation.
 	Observe(ctx context.Context, operation string) (context.Context, func(error))
-	// Changed wakes everybody who waits for news of a tenant.
+	// Changed wakes everyone who waits for changes of a tenant.
 	Changed(tenant dag.Tenant)
 }
 
-// Records are the histories in which beliefs are recorded.
+// Records has the methods that read the records of beliefs.
 type Records interface {
-	// Journal returns the records of beliefs, whatever becomes of the store's epoch.
+	// Journal returns the records of beliefs. It does not check the epoch of the store.
 	Journal() journal.Base
-	// Reading runs a function in the store's present epoch, and again if that ends meanwhile.
+	// Reading runs a function in the store's current epoch, and runs it again if that epoch ends meanwhile.
 	Reading(fn func(Epoch) error) error
-	// AsOf returns the number of the view that asOf means; 0 is the present.
+	// AsOf returns the greatest number up to asOf at which a change ends; 0 is the present.
 	AsOf(ctx context.Context, tenant dag.Tenant, asOf dag.Seq) (dag.Seq, error)
 	// Policy returns a registered policy.
 	Policy(ctx context.Context, tenant dag.Tenant, id policy.ID) (policy.Registered, error)
-	// OfAgent reports whether the name of a caller on record is that of an agent.
+	// OfAgent reports whether the recorded name of a caller is an agent's.
 	OfAgent(ctx context.Context, tenant dag.Tenant, by string) (bool, error)
 }
 
-// An Epoch reads in one epoch of the store. An answer that may be of another one is an error.
+// An Epoch reads records in one epoch of the store. It returns an error instead of data that may be from another epoch.
 type Epoch interface {
-	// Item returns what is recorded of an item, as of every number up to the head, and the number that asOf means.
+	// Item returns the records of an item as of every number up to the head, and the number of the view that asOf means.
 	Item(ctx context.Context, tenant dag.Tenant, item belief.Item, asOf dag.Seq) (*journal.ItemHistory, dag.Seq, error)
 	// Kept returns the cache of the epoch.
 	Kept() *Kept
@@ -75,21 +75,21 @@ type Epoch interface {
 type Testimony interface {
 	// Aliases returns the aliases of names as of a number; 0 is the present.
 	Aliases(ctx context.Context, tenant dag.Tenant, asOf dag.Seq) (*normalize.Table, error)
-	// Turns returns the turns of a list in any order, without those that are not there.
+	// Turns returns the turns with some ids in any order. It leaves out turns that do not exist.
 	Turns(ctx context.Context, tenant dag.Tenant, ids []dag.TurnID) ([]store.Record, error)
-	// Issued makes sure that a slice was handed out.
+	// Issued refuses a slice that was never issued.
 	Issued(ctx context.Context, tenant dag.Tenant, id slice.SliceID) error
 }
 
-// Signing has the keys that sign personas.
+// Signing has the methods for the keys that sign personas.
 type Signing interface {
-	// Signer returns the origin that signs, and its key, which the ledger knows then. Without an identity the error is identity.ErrNone.
+	// Signer returns the signing origin and its signer, and records the key in the ledger. Without an identity the error is identity.ErrNone.
 	Signer(ctx context.Context, tenant dag.Tenant) (origin string, _ attest.Signer, _ error)
 	// Identity returns the kernel's identity; the zero value is none.
 	Identity() identity.Identity
 }
 
-// Beliefs are the parts of the room together.
+// Beliefs combines the parts of the room.
 type Beliefs struct {
 	View
 	Catalog
@@ -104,19 +104,19 @@ func New(k Kernel) Beliefs {
 	return Beliefs{View{r}, Catalog{r}, Statements{r}, Upkeep{r}, Personas{r}}
 }
 
-// A View answers what is believed, and why.
+// A View returns beliefs and the reasons for them.
 type View struct{ reader }
 
-// A Catalog answers what items there are and where addresses lead. It tags, links, deprecates and restores items, and counts their use.
+// A Catalog lists items and resolves addresses. It tags, links, deprecates and restores items, and counts their uses.
 type Catalog struct{ reader }
 
-// Statements are made, given up and proposed, and conflicts about them resolved.
+// Statements revises, contracts, expands and proposes statements, and resolves conflicts about them.
 type Statements struct{ reader }
 
-// Upkeep promotes beliefs that prove themselves, and lowers, abstracts and archives others.
+// Upkeep promotes beliefs that meet the conditions for it, and lowers, abstracts and archives others.
 type Upkeep struct{ reader }
 
-// Personas are exported from spaces, and imported into them.
+// Personas exports personas from spaces and imports them into spaces.
 type Personas struct{ reader }
 
 // Operations lists the operations of the room.
@@ -149,13 +149,13 @@ func (k Personas) Operations() []api.Answer {
 	return []api.Answer{api.ExportPersona.By(k.ExportPersona), api.ImportPersona.By(k.ImportPersona)}
 }
 
-// A reader reads records for the parts of the room, which share it.
+// A reader reads records. All parts of the room share it.
 type reader struct{ kernel Kernel }
 
 func (k reader) catalog() Catalog       { return Catalog{k} }
 func (k reader) statements() Statements { return Statements{k} }
 
-// read returns what a function returns that reads in one epoch.
+// read runs a function in one epoch of the store, and returns its result.
 func read[T any](k Kernel, fn func(Epoch) (T, error)) (v T, err error) {
 	err = k.Reading(func(e Epoch) (err error) {
 		v, err = fn(e)
@@ -184,7 +184,7 @@ func (k reader) kindPolicy(ctx context.Context, tenant dag.Tenant, id policy.ID)
 	return kinds.Of(r)
 }
 
-// spaceOf returns the id of a space's policy, if the space is there for who asks.
+// spaceOf returns the id of a space's policy. It refuses a space that the caller may not see.
 func (k reader) spaceOf(ctx context.Context, tenant dag.Tenant, space belief.Space, asOf dag.Seq) (string, error) {
 	if err := ScopeOf(ctx).Check(space); err != nil {
 		return "", err
@@ -192,12 +192,12 @@ func (k reader) spaceOf(ctx context.Context, tenant dag.Tenant, space belief.Spa
 	return k.journal().Space(ctx, tenant, space, asOf)
 }
 
-// underPolicy calls do with the policy of a space, and again if the space was put under another one meanwhile.
+// underPolicy calls do with the policy of a space, and calls it again if the space was put under another policy meanwhile.
 func (k reader) underPolicy(ctx context.Context, tenant dag.Tenant, space belief.Space, do func(p kinds.Policy, id string) error) error {
 	return k.underPolicyOf(ctx, tenant, space, false, do)
 }
 
-// underPolicyOf is like underPolicy, but takes the policy of new spaces for a space that is not there and that do makes.
+// underPolicyOf is like underPolicy. If makes is true and the space does not exist, it uses the policy of new spaces; do then makes the space.
 func (k reader) underPolicyOf(ctx context.Context, tenant dag.Tenant, space belief.Space, makes bool, do func(p kinds.Policy, id string) error) error {
 	defer k.kernel.Changed(tenant)
 	const most = 5
@@ -216,8 +216,8 @@ func (k reader) underPolicyOf(ctx context.Context, tenant dag.Tenant, space beli
 	}
 }
 
-// evidence makes sure that turns are here and have their text, and counts the units of evidence: what a person said 3, what a tool
-// answered 2, and what the agent said itself 1.
+// evidence refuses turns that do not exist or have lost their text, and counts the units of evidence: 3 for a person's turn, 2 for a tool's
+// answer, and 1 for a turn of the agent.
 func (k reader) evidence(ctx context.Context, tenant dag.Tenant, turns []dag.TurnID) (units uint64, _ error) {
 	if len(turns) == 0 {
 		return 0, nil

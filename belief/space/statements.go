@@ -22,8 +22,8 @@ import (
 	"github.com/graphkernel/graphkernel/policy"
 )
 
-// Literals brings literals into canonical names under the aliases of now, and returns how they were written, where that differs. given is how some of
-// them were written before they got their names.
+// Literals returns literals with canonical names under the current aliases, and their wording, where it differs. given is the wording of
+// literals that had canonical names already.
 func Literals(aliases *normalize.Table, member string, list []belief.Literal, given journal.Wording) ([]belief.Literal, journal.Wording, error) {
 	out, wording := make([]belief.Literal, len(list)), journal.Wording{}
 	for i, l := range list {
@@ -45,7 +45,7 @@ func Literals(aliases *normalize.Table, member string, list []belief.Literal, gi
 			switch {
 			case *n.as == *n.to:
 				*n.as = ""
-			case *n.as == "" && n.from == name && *n.to != name: // an alias, written as its own name is
+			case *n.as == "" && n.from == name && *n.to != name: // an alias in its canonical spelling
 				*n.as = name
 			}
 		}
@@ -56,8 +56,8 @@ func Literals(aliases *normalize.Table, member string, list []belief.Literal, gi
 	return out, wording, nil
 }
 
-// SetSpace makes a space of beliefs, or puts it under another policy of kinds. A policy under which what is believed
-// contradicts itself is refused.
+// SetSpace makes a space of beliefs, or puts it under another policy of kinds. It refuses a policy under which the beliefs of the space
+// contradict each other.
 func (k Statements) SetSpace(ctx context.Context, tenant dag.Tenant, in api.NewSpace) (out api.Space, _ error) {
 	space, id := in.Space, in.Policy
 	if err := mayBelieve(ctx, "set the policy of a space"); err != nil {
@@ -102,17 +102,17 @@ func (k Statements) SetSpace(ctx context.Context, tenant dag.Tenant, in api.NewS
 	return api.Space{Space: s.Space, Policy: policy.ID(s.Policy), Seq: s.Seq}, nil
 }
 
-// Revise believes statements, and what contradicts them gives way.
+// Revise makes statements believed; elements that contradict them give way.
 func (k Statements) Revise(ctx context.Context, tenant dag.Tenant, in api.BeliefRequest) (api.BeliefOutcome, error) {
 	return outcomeIn(ctx)(k.Operate(ctx, tenant, Operation{journal.Revise, in}))
 }
 
-// Contract gives statements up, and as much of what they follow from as is needed.
+// Contract gives up statements, and as many of the elements from which they follow as necessary.
 func (k Statements) Contract(ctx context.Context, tenant dag.Tenant, in api.BeliefRequest) (api.BeliefOutcome, error) {
 	return outcomeIn(ctx)(k.Operate(ctx, tenant, Operation{journal.Contract, in}))
 }
 
-// Expand believes statements if nothing contradicts them.
+// Expand makes statements believed if nothing contradicts them.
 func (k Statements) Expand(ctx context.Context, tenant dag.Tenant, in api.BeliefRequest) (api.BeliefOutcome, error) {
 	return outcomeIn(ctx)(k.Operate(ctx, tenant, Operation{journal.Expand, in}))
 }
@@ -128,8 +128,8 @@ type Operation struct {
 	api.BeliefRequest
 }
 
-// Operate decides on an operation with what is believed at the commit. What the statements are worth follows from the
-// caller's role and from the turns that they rest on.
+// Operate decides an operation with the beliefs at the time of the commit. The rank of the statements depends on the
+// caller's role and on the turns that they rest on.
 func (k Statements) Operate(ctx context.Context, tenant dag.Tenant, in Operation) (_ *journal.Outcome, err error) {
 	ctx, observed := k.kernel.Observe(ctx, "believe")
 	defer func() { observed(err) }()
@@ -140,7 +140,7 @@ func (k Statements) Operate(ctx context.Context, tenant dag.Tenant, in Operation
 	return k.decide(ctx, tenant, r, nil)
 }
 
-// decide has a request decided under the policy of its space. With a rank it says what the statements are worth, whoever the caller is.
+// decide decides a request under the policy of its space. A rank that is not nil replaces the rank that the caller's role gives the statements.
 func (k Statements) decide(ctx context.Context, tenant dag.Tenant, r *beliefRequest, rank *journal.Rank) (o *journal.Outcome, err error) {
 	err = k.underPolicyOf(ctx, tenant, r.Space, r.NewSpace, func(p kinds.Policy, id string) error {
 		if k.decideUnder(ctx, r, p, id); rank != nil {
@@ -152,7 +152,8 @@ func (k Statements) decide(ctx context.Context, tenant dag.Tenant, r *beliefRequ
 	return o, err
 }
 
-// decideUnder sets what follows from the policy of the space: the constraints, and what the statements are worth.
+// decideUnder sets the fields of a request that depend on the policy of the space and on the caller: the constraints, their limits, the
+// allowed kinds, the number of waiting proposals, and the rank of the statements.
 func (k Statements) decideUnder(ctx context.Context, r *beliefRequest, p kinds.Policy, id string) {
 	b := k.binding(p)
 	r.Policy, r.Constraints, r.Limits, r.Allow = id, p.Constraints(), b.limits(), p.Allow
@@ -172,10 +173,10 @@ func (k Statements) decideUnder(ctx context.Context, r *beliefRequest, p kinds.P
 
 type beliefRequest struct {
 	journal.Request
-	units uint64 // of evidence
+	units uint64 // units of evidence
 }
 
-// request checks a request, and brings it into the form of the journal. given is how statements and premises were written that have canonical
+// request checks a request, and converts it to a request of the journal. given is the wording of statements and premises that have canonical
 // names already.
 func (k Statements) request(ctx context.Context, tenant dag.Tenant, op journal.Operator, in *api.BeliefRequest, given journal.Wording) (*beliefRequest, error) {
 	if op != journal.Propose && !believes(ctx) {
@@ -227,7 +228,7 @@ func (k Statements) request(ctx context.Context, tenant dag.Tenant, op journal.O
 	}
 	if in.Key != "" {
 		r.Key = sha256.Sum256([]byte(in.Key))
-		if !believes(ctx) { // so that an agent answers no request of a person by having its key
+		if !believes(ctx) { // so that an agent cannot take the key of a person's request
 			r.Key = sha256.Sum256(fmt.Appendf(nil, "proposed by %q: %s", r.By, in.Key))
 		}
 	}
@@ -240,7 +241,7 @@ func (k Statements) request(ctx context.Context, tenant dag.Tenant, op journal.O
 	return r, k.kernel.Draw(r.Salt[:])
 }
 
-// statedTexts are the texts of a request that are screened for secrets.
+// statedTexts returns the texts of a request that are screened for secrets.
 func statedTexts(in *api.BeliefRequest) (texts []dag.Text) {
 	add := func(where, text string) {
 		if text != "" {
@@ -268,10 +269,10 @@ func statedTexts(in *api.BeliefRequest) (texts []dag.Text) {
 	return texts
 }
 
-// believes reports whether a caller may say what is believed.
+// believes reports whether the caller may revise beliefs.
 func believes(ctx context.Context) bool { return access.Asking(ctx).Vouches() }
 
-// rank is what the statements are worth by who wrote them: people who may revise count as people, and agents as sources that infer.
+// rank returns the rank of the statements of a request: callers who may revise count as people, and all others as sources that infer.
 func (k Statements) rank(ctx context.Context, kind kinds.Kind, of *beliefRequest) journal.Rank {
 	r := journal.Rank{Class: belief.Human}
 	if !believes(ctx) {
@@ -297,8 +298,8 @@ func mayBelieve(ctx context.Context, what string) error {
 	return nil
 }
 
-// ResolveConflict ends a conflict that waits: the proposal is revised with, with the caller's authority, or dropped, or deferred. Where revising is refused, the conflict
-// goes on waiting. Whatever is done, it says what the rules advise.
+// ResolveConflict ends a waiting conflict: it revises the base with the proposal, with the caller's authority, or drops or defers the
+// proposal. If the revision is refused, the conflict goes on waiting. The result always contains the advice of the rules.
 func (k Statements) ResolveConflict(ctx context.Context, tenant dag.Tenant, in api.ConflictResolution) (out api.ResolvedConflict, _ error) {
 	if err := mayBelieve(ctx, "resolve a conflict"); err != nil {
 		return out, err
@@ -339,7 +340,7 @@ func (k Statements) ResolveConflict(ctx context.Context, tenant dag.Tenant, in a
 	return out, err
 }
 
-// taking is the request to revise with what a conflict proposed.
+// taking returns the request to revise with the proposal of a conflict.
 func (k Statements) taking(ctx context.Context, tenant dag.Tenant, c *journal.Conflict, r *api.ConflictResolution, p kinds.Policy, id string) (*journal.Request, error) {
 	if c.Erased {
 		return nil, fmt.Errorf("%w: what conflict %d proposed was erased; drop it", knowledge.ErrNoEvidence, c.Seq)
@@ -351,11 +352,11 @@ func (k Statements) taking(ctx context.Context, tenant dag.Tenant, c *journal.Co
 		return nil, err
 	}
 	k.decideUnder(ctx, made, p, id)
-	made.Allow = nil // the kind was that of a proposal, which is recorded
+	made.Allow = nil // the kind was allowed when the proposal was recorded
 	return &made.Request, nil
 }
 
-// advice judges a conflict against each revision that would give way. Under the constraints of now a space may hold both.
+// advice judges a conflict against each revision that would have given way. Under the current constraints a space may be able to contain both.
 func (k Statements) advice(ctx context.Context, tenant dag.Tenant, c *journal.Conflict, constraints *belief.Constraints, now dag.Time) ([]api.ConflictAdvice, error) {
 	list := []api.ConflictAdvice{}
 	for _, with := range c.With {
@@ -371,7 +372,7 @@ func (k Statements) advice(ctx context.Context, tenant dag.Tenant, c *journal.Co
 	return list, nil
 }
 
-// together reports whether a space can hold what a conflict proposes beside a revision.
+// together reports whether a space can contain both the proposal of a conflict and a revision.
 func together(constraints *belief.Constraints, c *journal.Conflict, old *journal.Revision) bool {
 	var both belief.Base
 	for _, l := range c.Statements {

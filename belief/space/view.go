@@ -20,16 +20,17 @@ import (
 	"github.com/graphkernel/graphkernel/slice/contexts"
 )
 
-// A Base is what is believed in a space as of a number.
+// A Base contains the beliefs of a space as of a number.
 type Base struct {
 	AsOf     dag.Seq
 	Policy   string
 	Held     []journal.Believed // statements and rules
 	Follows  []belief.Conclusion
-	Elements belief.Base // of Held
+	Elements belief.Base // the elements of Held
 }
 
-// Held returns what is believed in a space as of a number, 0 is now, at an instant or, with nil, at any time.
+// Held returns the beliefs of a space as of a number; 0 is the present. If validAt is not nil, it returns only the elements whose span
+// contains that instant.
 func (k View) Held(ctx context.Context, tenant dag.Tenant, space belief.Space, asOf dag.Seq, validAt *dag.Time) (_ *Base, err error) {
 	ctx, observed := k.kernel.Observe(ctx, "belief base")
 	defer func() { observed(err) }()
@@ -55,7 +56,7 @@ func (k View) Held(ctx context.Context, tenant dag.Tenant, space belief.Space, a
 	return b, nil
 }
 
-// Base answers what is believed in a space: what is stated, and what follows from it by rules and is stated nowhere.
+// Base returns the beliefs of a space: the stated literals, and the literals that follow from them by rules and are not stated.
 func (k View) Base(ctx context.Context, tenant dag.Tenant, in api.BaseQuery) (out api.BeliefBase, err error) {
 	subject := ""
 	if in.Subject != "" {
@@ -80,7 +81,8 @@ func (k View) Base(ctx context.Context, tenant dag.Tenant, in api.BaseQuery) (ou
 	return out, nil
 }
 
-// Diff answers what came to be believed in a space between two numbers, and what no longer is. Before there was the space nothing was.
+// Diff returns the statements that came to be believed in a space between two numbers, and those that ceased to be. Before the space was
+// made, nothing was believed in it.
 func (k View) Diff(ctx context.Context, tenant dag.Tenant, in api.BaseDiffQuery) (out api.BaseDiff, _ error) {
 	after, err := k.Held(ctx, tenant, in.Space, in.To, nil)
 	if err != nil {
@@ -105,7 +107,7 @@ func (k View) Diff(ctx context.Context, tenant dag.Tenant, in api.BaseDiffQuery)
 	return api.BaseDiff{From: before.AsOf, To: after.AsOf, Added: beyond(now, old), Removed: beyond(old, now)}, nil
 }
 
-// Rules answers all statements of the constraints of a space. Nothing shortens the list.
+// Rules returns all statements of the constraints of a space. The list is never shortened.
 func (k View) Rules(ctx context.Context, tenant dag.Tenant, in api.RulesQuery) (api.BeliefBase, error) {
 	b, err := k.Constraints(ctx, tenant, in.Space, in.AsOf)
 	if err != nil {
@@ -114,7 +116,7 @@ func (k View) Rules(ctx context.Context, tenant dag.Tenant, in api.RulesQuery) (
 	return b.answer(in.Space), nil
 }
 
-// Constraints returns what constraints of a space state, as of a number, 0 is now.
+// Constraints returns the elements of the constraints of a space as of a number; 0 is the present.
 func (k View) Constraints(ctx context.Context, tenant dag.Tenant, space belief.Space, asOf dag.Seq) (*Base, error) {
 	b, err := k.Held(ctx, tenant, space, asOf, nil)
 	if err != nil {
@@ -138,7 +140,7 @@ func (k View) Constraints(ctx context.Context, tenant dag.Tenant, space belief.S
 	return of, nil
 }
 
-// Spaces returns the spaces that are there for who asks, ascending, with what their constraints add up to if that is asked for.
+// Spaces returns the spaces that the caller may see, ascending, with the number and size of their constraints if the query asks for them.
 func (k View) Spaces(ctx context.Context, tenant dag.Tenant, in api.SpacesQuery) (out api.Spaces, _ error) {
 	head, err := k.kernel.AsOf(ctx, tenant, 0)
 	if err != nil {
@@ -164,7 +166,7 @@ func (k View) Spaces(ctx context.Context, tenant dag.Tenant, in api.SpacesQuery)
 	return out, nil
 }
 
-// load adds up what a space has of kinds that bind.
+// load adds up the constraints of a space, and counts the other believed items of kinds that bind.
 func (k View) load(ctx context.Context, tenant dag.Tenant, of *api.Space, asOf dag.Seq) (*api.ConstraintLoad, error) {
 	p, err := k.kindPolicy(ctx, tenant, of.Policy)
 	if err != nil {
@@ -196,7 +198,7 @@ func (k View) load(ctx context.Context, tenant dag.Tenant, of *api.Space, asOf d
 	return out, nil
 }
 
-// Conflicts answers the proposals that were not taken and wait.
+// Conflicts returns the refused proposals of a space that wait for a decision.
 func (k View) Conflicts(ctx context.Context, tenant dag.Tenant, in api.ConflictsQuery) (api.Conflicts, error) {
 	list, err := k.conflicts(ctx, tenant, in.Space)
 	out := api.Conflicts{Conflicts: []api.Conflict{}}
@@ -215,7 +217,7 @@ func (k View) Conflicts(ctx context.Context, tenant dag.Tenant, in api.Conflicts
 	return out, err
 }
 
-// Changes returns up to limit of what was recorded of beliefs above a number, ascending.
+// Changes returns up to limit entries of beliefs numbered above after, ascending.
 func (k View) Changes(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) (events []api.BeliefEvent, _ error) {
 	list, err := k.journal().Recorded(ctx, tenant, after, limit)
 	for i := range list {
@@ -226,13 +228,13 @@ func (k View) Changes(ctx context.Context, tenant dag.Tenant, after dag.Seq, lim
 	return events, err
 }
 
-// A Binding says which kinds of a space bind, by its policy, which is read once for it.
+// A Binding says which kinds of a space bind. It contains the kinds of the space's policy, so the policy is read only once.
 type Binding struct {
 	reader
-	kinds map[string]kinds.Kind // by name; one that is not listed does not bind
+	kinds map[string]kinds.Kind // by name; an unlisted kind does not bind
 }
 
-// Binding reads the binding kinds of a policy.
+// Binding returns the binding of a policy.
 func (k View) Binding(ctx context.Context, tenant dag.Tenant, id policy.ID) (Binding, error) {
 	p, err := k.kindPolicy(ctx, tenant, id)
 	return k.binding(p), err
@@ -246,7 +248,7 @@ func (k reader) binding(p kinds.Policy) Binding {
 	return b
 }
 
-// Constrains reports whether a revision is a constraint. It is the only place that decides this, and a replay asks it with the reading of the record.
+// Constrains reports whether a revision is a constraint. No other function decides this; a replay calls it with the reading of the record.
 func (b Binding) Constrains(ctx context.Context, tenant dag.Tenant, r *journal.Revision, reading dag.Reading) (bool, error) {
 	kind := b.kinds[r.Item.Kind()]
 	if !kind.Binds() || reading >= dag.ReadVouched && !r.Vouched() {
@@ -255,12 +257,12 @@ func (b Binding) Constrains(ctx context.Context, tenant dag.Tenant, r *journal.R
 	if reading < dag.ReadVouched || r.Withheld || r.Title == "" && r.Summary == "" {
 		return true, nil
 	}
-	// A proposal could once restate what a person stated in an item, and put a title and a summary of its own over it.
+	// In the past, a proposal could restate a person's statements in an item under a title and a summary of its own.
 	agents, err := b.kernel.OfAgent(ctx, tenant, r.By)
 	return !agents, err
 }
 
-// limits are those of the constraints of a space.
+// limits returns the limits on the constraints of a space.
 func (b Binding) limits() journal.Limits {
 	return journal.Limits{
 		Binds: func(name string) bool { kind := b.kinds[name]; return kind.Binds() },
@@ -268,7 +270,7 @@ func (b Binding) limits() journal.Limits {
 	}
 }
 
-// Load adds up the constraints among what is believed.
+// Load adds up the constraints among believed elements.
 func (b Binding) Load(held []journal.Believed) (load journal.Load) {
 	limits := b.limits()
 	for i := range held {
@@ -279,8 +281,9 @@ func (b Binding) Load(held []journal.Believed) (load journal.Load) {
 	return load
 }
 
-// Why says why a literal is believed, or what became of it: when it was believed, and who ended that. Where nothing that is left ever made it believed, the
-// revisions of the space that were erased are named, for one of them may have. Names are as they are written.
+// Why returns the elements that support a literal, and the past periods in which it was believed, with who ended each. If the remaining
+// records show no such period, it returns the erased revisions of the space, because one of them may have stated the literal. Names are
+// returned as they were written.
 func (k View) Why(ctx context.Context, tenant dag.Tenant, in api.WhyQuery) (out api.Why, _ error) {
 	aliases, err := k.kernel.Aliases(ctx, tenant, 0)
 	if err != nil {
@@ -348,7 +351,7 @@ func (k View) Why(ctx context.Context, tenant dag.Tenant, in api.WhyQuery) (out 
 	return out, err
 }
 
-// supportOf answers an element with who wrote it.
+// supportOf returns an element with its author in the form of the API.
 func supportOf(h *journal.Believed) api.Support {
 	s, r := h.Stated(), h.Revision
 	return api.Support{
@@ -356,7 +359,7 @@ func supportOf(h *journal.Believed) api.Support {
 	}
 }
 
-// erasedIn returns the revisions of a space up to a number whose words are gone by now.
+// erasedIn returns the revisions of a space up to a number that are erased by now.
 func (k View) erasedIn(ctx context.Context, tenant dag.Tenant, space belief.Space, asOf dag.Seq) (list []api.ErasedRevision, _ error) {
 	by := map[dag.TurnID]erasures.Erasure{}
 	var turns []dag.TurnID
@@ -382,7 +385,7 @@ func (k View) erasedIn(ctx context.Context, tenant dag.Tenant, space belief.Spac
 	return list, err
 }
 
-// takenBy returns the erasure that took the words of a revision: the first by which all turns of one of its statements had lost their text.
+// takenBy returns the erasure that erased a revision: the first after which all turns of one of its statements had lost their text.
 func takenBy(r *journal.Revision, by map[dag.TurnID]erasures.Erasure) (first erasures.Erasure) {
 	for i := range r.Statements {
 		var last erasures.Erasure

@@ -12,22 +12,22 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// evidential are the types of links that lead from a belief to its evidence, and supporting those that lead from evidence to a belief.
+// evidential lists the types of links from a belief to its evidence, and supporting the types of links from evidence to a belief.
 var (
 	evidential = []string{"depends_on", "derived_from"}
 	supporting = []string{"supports", "proves"}
 )
 
-// A web is what is believed in a space with the links of its revisions.
+// A web contains the believed revisions of a space with their links.
 type web struct {
 	asOf      dag.Seq
 	now       dag.Time
 	kinds     kinds.Policy
 	revisions []*journal.Revision // believed, by item
-	at        map[string]int      // in revisions, by address
+	at        map[string]int      // index in revisions, by address
 	of        map[belief.Item]int
 	out, in   [][]*journal.Link
-	origins   []*journal.Revision // from which decay made what is believed; nil: it did not make it
+	origins   []*journal.Revision // the revision from which decay made the believed one; nil: decay did not make it
 }
 
 func (k reader) web(ctx context.Context, tenant dag.Tenant, space belief.Space) (*web, error) {
@@ -69,7 +69,8 @@ func (k reader) web(ctx context.Context, tenant dag.Tenant, space belief.Space) 
 	return w, k.origins(ctx, tenant, w)
 }
 
-// origins finds what decay made. Such a revision says what the one before it does, so the links of all of them, back to the one that decay did not make, are its own.
+// origins finds the revisions that decay made. Such a revision states the same as the one before it, so origins adds to its links those
+// of all revisions before it, back to the one that decay did not make.
 func (k reader) origins(ctx context.Context, tenant dag.Tenant, w *web) error {
 	w.origins = make([]*journal.Revision, len(w.revisions))
 	var addresses []string
@@ -105,7 +106,7 @@ func (k reader) origins(ctx context.Context, tenant dag.Tenant, w *web) error {
 	return nil
 }
 
-// decayedFrom returns the number of the revision from which decay made one, 0 if it did not.
+// decayedFrom returns the number of the revision from which decay made a revision; 0 if decay did not make it.
 func decayedFrom(r *journal.Revision, out []*journal.Link) int {
 	for _, l := range out {
 		if to, err := belief.ParseAddress(l.To); err == nil && l.Type == rules.DecayedFrom && to.Item == r.Item && to.Revision < r.Number {
@@ -115,7 +116,7 @@ func decayedFrom(r *journal.Revision, out []*journal.Link) int {
 	return 0
 }
 
-// lineage returns the items that an item was made of, over any number of steps, and what it was promoted from.
+// lineage returns the items from which an item was derived, promoted or abstracted, over any number of steps.
 func (w *web) lineage(i int) (list []string) {
 	seen := map[belief.Item]bool{}
 	next := []int{i}
@@ -146,7 +147,7 @@ func (w *web) lineage(i int) (list []string) {
 	return list
 }
 
-// similar is how much of what two revisions state is the same, in millionths; 0 if b lacks something of a.
+// similar returns the number of statements of a as a share of the longer revision's, in millionths, if b has all of them; otherwise 0.
 func similar(a, b *journal.Revision) dag.PPM {
 	both := 0
 	for i := range a.Statements {

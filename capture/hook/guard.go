@@ -21,7 +21,7 @@ import (
 // Blocked is the exit code that blocks a tool call; any other code does not.
 const Blocked = 2
 
-// keptRules are the rules of a registered policy, next to a spool.
+// keptRules are the rules of a registered policy, stored in a file next to a spool.
 type keptRules struct {
 	Policy string       `json:"policy"`
 	Rules  []guard.Rule `json:"rules"`
@@ -34,7 +34,7 @@ func rulesFile(spool *capture.Spool, policy string) string {
 	return spool.Folder() + ".rules-" + hex.EncodeToString(sum[:8]) + ".json"
 }
 
-// KeepRules keeps the rules of a registered policy for hooks.
+// KeepRules stores the rules of a registered policy for hooks.
 func KeepRules(spool *capture.Spool, policy string, rules guard.DenyRules) error {
 	data, err := json.Marshal(keptRules{policy, rules.Rules()})
 	if err == nil {
@@ -50,7 +50,7 @@ func KeepRules(spool *capture.Spool, policy string, rules guard.DenyRules) error
 	return nil
 }
 
-// errNotKept says that the kernel's program has to judge.
+// errNotKept is returned if no valid rules are stored, so that the kernel's program has to judge.
 var errNotKept = errors.New("the rules are not kept")
 
 func loadRules(spool *capture.Spool, policy string) (guard.DenyRules, error) {
@@ -69,14 +69,14 @@ func loadRules(spool *capture.Spool, policy string) (guard.DenyRules, error) {
 	return rules, nil
 }
 
-// judge answers PreToolUse. An error, whatever it is, blocks the call.
+// judge answers PreToolUse. Any error blocks the call.
 func (p *Program) judge(a *arguments) int {
 	type decision struct {
 		code  int
 		event []byte
 		err   error
 	}
-	done := make(chan decision, 1) // a disk that does not answer heeds no deadline
+	done := make(chan decision, 1) // a disk that does not respond ignores deadlines
 	go func() {
 		event, err := io.ReadAll(io.LimitReader(p.Stdin, capture.MaxEvent+1))
 		if err != nil {
@@ -113,15 +113,16 @@ func (p *Program) judge(a *arguments) int {
 	}
 }
 
-// A Verdict answers one tool call.
+// A Verdict judges one tool call.
 type Verdict struct {
-	Spool          *capture.Spool // nil: nothing is recorded of events that cannot be read
+	Spool          *capture.Spool // nil: unreadable events are not recorded
 	Policy         string
 	Stdout, Stderr io.Writer
 	Now            func() time.Time
 }
 
-// Give judges the call in an event by rules, writes what the agent is told, and returns the exit code. An error blocks the call.
+// Give judges the call in an event by the rules, writes the agent's answer, and returns the exit code. An error blocks the
+// call.
 func (v *Verdict) Give(agent capture.Agent, event []byte, rules func() (guard.DenyRules, error)) int {
 	call, err := capture.ReadCall(agent, bytes.NewReader(event))
 	if v.Spool != nil {
@@ -148,7 +149,7 @@ func (v *Verdict) Give(agent capture.Agent, event []byte, rules func() (guard.De
 	if err == nil {
 		_, err = v.Stdout.Write(answer)
 	}
-	if err != nil { // a refusal that the agent cannot read would let the call go on
+	if err != nil { // the call would proceed if the agent could not read the refusal
 		fmt.Fprintf(v.Stderr, "graphkernel: this call is blocked: %s; and the agent could not be told so: %v\n", reason, err)
 		return Blocked
 	}

@@ -1,8 +1,9 @@
-// Package hook is what the small program does that an agent runs at each step of its work: it leaves a mark in a spool, judges a tool call, and answers a prompt or the start of a
-// session with a context.
+// Package hook implements the small program that an agent runs at each step of its work. The program leaves a mark in a spool,
+// judges a tool call, or answers a prompt or the start of a session with a context.
 //
-// The program opens no store, so it waits for none. A context comes from a process that has the store open (package resident), else from the contexts that were prepared (internal/ready). The rules of a
-// guard are in a file next to the spool, since a registered policy never changes. Without that file the kernel's program judges the call.
+// The program opens no store, so it never waits for a store. A context comes from a process that has the store open (package
+// resident), or else from the contexts that were prepared (internal/ready). The rules of a guard are in a file next to the
+// spool, since a registered policy never changes. If that file is missing, the kernel's program judges the call.
 package hook
 
 import (
@@ -25,7 +26,7 @@ import (
 	"github.com/graphkernel/graphkernel/internal/ready"
 )
 
-// A Program is one run.
+// A Program is one run of the small program.
 type Program struct {
 	Args   []string // AGENT SPOOL [--context POLICY | --guard POLICY] [FLAG VALUE]...
 	Stdin  io.Reader
@@ -33,16 +34,18 @@ type Program struct {
 	Stderr io.Writer
 	Getenv func(string) string
 	Now    func() time.Time
-	Self   string // the path of the small program; the kernel's program lies next to it
+	Self   string // the path of the small program; the kernel's program is in the same folder
 }
 
-// DefaultPolicy in place of a policy's id asks for the kernel's default.
+// DefaultPolicy stands in the arguments for the id of the kernel's default policy.
 const DefaultPolicy = "default"
 
-// ResidentVariable turns off that hooks start a process which answers the next ones.
+// ResidentVariable is the environment variable that, set to "off", keeps hooks from starting a process that answers later
+// hooks.
 const ResidentVariable = "GRAPHKERNEL_RESIDENT"
 
-// How long a hook waits at most for a process that answers hooks, and how long a guard may take. An agent goes on without a hook that takes longer than capture.HookTimeout.
+// A hook waits at most askDeadline for a process that answers hooks; a guard takes at most guardDeadline. An agent goes on
+// without a hook that takes longer than capture.HookTimeout.
 const (
 	askDeadline   = time.Second
 	guardDeadline = 3 * time.Second
@@ -83,7 +86,7 @@ func parse(args []string) (a arguments, err error) {
 	return a, nil
 }
 
-// Run returns the exit code: 0, so that the agent goes on, and 2 for a tool call that must not run since it could not be judged.
+// Run returns the exit code: 0 lets the agent go on, and 2 blocks a tool call because it could not be judged.
 func (p *Program) Run() int {
 	a, err := parse(p.Args)
 	if err != nil {
@@ -119,7 +122,7 @@ func (p *Program) say(format string, args ...any) {
 	fmt.Fprintf(p.Stderr, "graphkernel: "+format+"\n", args...)
 }
 
-// tell answers an event with a context. An error says why the agent gets none.
+// tell answers an event with a context. An error says why the agent has no context.
 func (p *Program) tell(a *arguments, e *capture.Event, event []byte) error {
 	if e.Session == "" {
 		return errors.New("the event has no session_id, which the record of a context names")
@@ -159,11 +162,11 @@ func (p *Program) give(text []byte) error {
 	return err
 }
 
-// errNotReady is returned if no prepared context may be given. Its message is that of the error around it.
+// errNotReady is returned if no prepared context may be used. Its message is empty; an error that wraps it has the message.
 var errNotReady = errors.New("")
 
-// giveReady prints the context that was prepared for the project, or else the rules that hold in every folder. It returns
-// errNotReady if neither is prepared, and always for a prompt and a resumed session.
+// giveReady prints the context that was prepared for the project, or else the prepared rules that hold in every folder. It
+// returns errNotReady if neither is prepared, and always for a prompt or a resumed session.
 func (p *Program) giveReady(a *arguments, e *capture.Event, policy string) error {
 	in, err := a.spool.ReadyIn()
 	if err != nil {
@@ -189,7 +192,7 @@ func (p *Program) giveReady(a *arguments, e *capture.Event, policy string) error
 		return err
 	}
 	g := &capture.Given{Agent: a.agent, Session: e.Session, Event: e.Name, At: p.Now().UTC(), File: file}
-	if err := a.spool.Give(g); err != nil { // a text without a mark would be on no record
+	if err := a.spool.Give(g); err != nil { // a text without a mark would not be recorded
 		return errors.Join(err, os.Remove(file))
 	}
 	if err := p.give(answer); err != nil {
@@ -199,10 +202,10 @@ func (p *Program) giveReady(a *arguments, e *capture.Event, policy string) error
 	return nil
 }
 
-// errOtherKeys is returned if all that was prepared for a key has the signatures of keys that may be retired since.
+// errOtherKeys is returned if every text that was prepared for a key was signed with keys that may have been retired since.
 var errOtherKeys = errors.New("the keys are others than those that signed what was prepared")
 
-// takeReady claims a text that was signed with the keys of now.
+// takeReady claims a prepared text that was signed with the current keys.
 func takeReady(in ready.Folder, key string) (text capture.Prepared, file string, err error) {
 	_, file, err = in.Take(key, func(data []byte) error {
 		text = capture.Prepared{}
@@ -217,7 +220,7 @@ func takeReady(in ready.Folder, key string) (text capture.Prepared, file string,
 	return text, file, err
 }
 
-// start starts the process that answers the next hooks and takes in captured sessions. It does not wait for the process.
+// start starts the process that answers later hooks and imports captured sessions. It does not wait for the process.
 func (p *Program) start(a *arguments) {
 	if p.Getenv(ResidentVariable) == "off" {
 		return

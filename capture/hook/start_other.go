@@ -4,5 +4,5 @@ package hook
 
 import "errors"
 
-// Start is errors.ErrUnsupported: hooks do without a process that answers them here.
+// Start returns errors.ErrUnsupported: on this system no process answers hooks.
 func Start(string, []string) error { return errors.ErrUnsupported }

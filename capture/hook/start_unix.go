@@ -8,13 +8,13 @@ import (
 	"syscall"
 )
 
-// Start starts a program that outlives this one, in a session of its own, without its streams.
+// Start starts a program that outlives this one, in its own session and without this program's standard streams.
 func Start(program string, args []string) error {
 	if _, err := os.Stat(program); err != nil {
 		return err
 	}
 	c := exec.Command(program, args...)
-	c.Dir = "/" // it keeps no folder in use
+	c.Dir = "/" // so that it keeps no folder in use
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := c.Start(); err != nil {
 		return err

@@ -8,7 +8,7 @@ import (
 
 const detached = 0x8 // DETACHED_PROCESS: without the console of this program
 
-// Start starts a program that outlives this one, without its streams.
+// Start starts a program that outlives this one, without this program's standard streams.
 func Start(program string, args []string) error {
 	if _, err := os.Stat(program); err != nil {
 		return err

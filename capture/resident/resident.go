@@ -1,8 +1,10 @@
-// Package resident lets a hook ask a process that has the store open: a service, or one that hooks started and that ends when no hook has asked for a while.
+// Package resident lets a hook ask a process that has the store open: a service, or a process that hooks started and that ends
+// when no hook has asked for a while.
 //
-// The two talk over a socket of the operating system that its owner alone may use. A request is one JSON value, and so is the answer; the hook then says whether it could
-// write the answer to the agent. A process answers the hooks of one spool, of its own build and with its own flags: another store, another tenant, another version is
-// as if there were none, and so is a socket that a killed process left behind.
+// Hook and process talk over a socket of the operating system that only its owner may use. A request is one JSON value, and so
+// is the answer; the hook then says whether it could write the answer to the agent. A process answers only the hooks of one
+// spool, of its own build and with its own flags. A hook treats a process of another store, tenant or version, and a socket
+// that a killed process left, like a missing process.
 package resident
 
 import (
@@ -21,24 +23,24 @@ import (
 
 // A Request is an event of an agent that asks for a context.
 type Request struct {
-	Build  string   `json:"build"`  // see Build
-	Flags  []string `json:"flags"`  // which name the store or the service, and the tenant
-	Agent  string   `json:"agent"`  // as capture.Agent
+	Build  string   `json:"build"`  // as returned by Build
+	Flags  []string `json:"flags"`  // name the store or the service, and the tenant
+	Agent  string   `json:"agent"`  // a capture.Agent
 	Policy string   `json:"policy"` // "": the kernel's default
 	Event  []byte   `json:"event"`  // as the agent wrote it
 }
 
-// An Answer says what the hook prints.
+// An Answer holds the text that the hook prints.
 type Answer struct {
-	Text  []byte `json:"text,omitempty"`  // "": nothing
-	Late  string `json:"late,omitempty"`  // why nothing can be given in time; "" if nothing is missing
+	Text  []byte `json:"text,omitempty"`  // empty: the hook prints nothing
+	Late  string `json:"late,omitempty"`  // why there is no text in time; "" if nothing is missing
 	Other string `json:"other,omitempty"` // why the process does not answer the hook
 }
 
 // ErrNone is wrapped if no process answers the hooks of a spool.
 var ErrNone = errors.New("no process answers hooks")
 
-// maxMessage bounds a request and an answer, in bytes.
+// maxMessage is the largest request or answer, in bytes.
 const maxMessage = 96 << 20
 
 // Build names the build of the running program. Two programs of one build understand each other.
@@ -56,14 +58,14 @@ func Build() string {
 	return build
 }
 
-// Ask sends a request to the process that answers the hooks of a spool. give gets the text of the answer, if there is one, and writes it to the agent; the process is told
-// whether it could.
+// Ask sends a request to the process that answers the hooks of a spool. If the answer has a text, give writes it to the agent;
+// Ask then tells the process that the agent has it.
 func Ask(ctx context.Context, spool string, r *Request, give func(text []byte) error) (*Answer, error) {
 	conn, err := dial(ctx, spool)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNone, err)
 	}
-	defer func() { _ = conn.Close() }() // nothing is written after the last answer
+	defer func() { _ = conn.Close() }() // nothing is written after the answer is confirmed
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
 	if err := json.NewEncoder(conn).Encode(r); err != nil {
@@ -82,11 +84,11 @@ func Ask(ctx context.Context, spool string, r *Request, give func(text []byte) e
 	if len(a.Text) == 0 {
 		return &a, nil
 	}
-	stop() // the deadline is for the answer, and the answer is here
+	stop() // the deadline is only for the answer, which has arrived
 	if err := give(a.Text); err != nil {
-		return nil, err // without a word the process takes the answer for not given
+		return nil, err // without a confirmation the process assumes that the agent does not have the answer
 	}
-	_, _ = conn.Write([]byte{given}) // if the process is gone, the context is on record all the same
+	_, _ = conn.Write([]byte{given}) // if the process is gone, the context is recorded nevertheless
 	return &a, nil
 }
 
@@ -96,11 +98,11 @@ func There(ctx context.Context, spool string) bool {
 	if err != nil {
 		return false
 	}
-	_ = conn.Close() // nothing was asked
+	_ = conn.Close() // no request was sent
 	return true
 }
 
-// given is what the hook writes when the agent has the answer.
+// given is the byte that the hook writes when the agent has the answer.
 const given = '+'
 
 // A Listener answers the hooks of a spool.
@@ -110,8 +112,9 @@ type Listener struct {
 	info os.FileInfo
 }
 
-// Serve answers requests until ctx ends, and returns when all are answered. handle returns the answer, and what to call when it is known whether the agent has it; done
-// may be nil. A request of another build or with other flags is refused.
+// Serve answers requests until ctx ends, and returns when all are answered. handle returns the answer and a function done,
+// which Serve calls when it knows whether the agent has the answer; done may be nil. Serve refuses a request of another build
+// or with other flags.
 func (l *Listener) Serve(ctx context.Context, flags []string, handle func(ctx context.Context, r *Request) (answer *Answer, done func(err error))) error {
 	stop := context.AfterFunc(ctx, func() { _ = l.Close() })
 	defer stop()
@@ -160,7 +163,7 @@ func (l *Listener) Serve(ctx context.Context, flags []string, handle func(ctx co
 // connDeadline is how long a hook may take to send its event and to write the answer.
 const connDeadline = 10 * time.Second
 
-// Replaced reports whether another process answers in place of this one, or the socket is gone.
+// Replaced reports whether another process has replaced the socket, or the socket is gone.
 func (l *Listener) Replaced() bool {
 	info, err := os.Lstat(l.path)
 	return err != nil || !os.SameFile(info, l.info)

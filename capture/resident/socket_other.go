@@ -13,5 +13,5 @@ var ErrThere = errors.New("another process answers hooks")
 
 func dial(context.Context, string) (net.Conn, error) { return nil, errors.ErrUnsupported }
 
-// Listen is an error that wraps errors.ErrUnsupported: hooks do without a resident process here.
+// Listen returns errors.ErrUnsupported: on this system hooks work without a resident process.
 func Listen(context.Context, string, bool) (*Listener, error) { return nil, errors.ErrUnsupported }

@@ -17,10 +17,11 @@ import (
 	"syscall"
 )
 
-// maxSocket is how many bytes a socket's path has at most on every system.
+// maxSocket is the longest path of a socket that every system accepts, in bytes.
 const maxSocket = 100
 
-// socketOf returns the path of the socket of a spool: next to it, or where that would be too long in a folder of the user's among the temporary files.
+// socketOf returns the path of the socket of a spool: next to the spool, or, if that path is too long, in a folder of the user
+// below the temporary folder.
 func socketOf(spool string) (path string, err error) {
 	if path = spool + ".sock"; len(path) < maxSocket-len(".0123456789abcdef") {
 		return path, nil
@@ -30,7 +31,7 @@ func socketOf(spool string) (path string, err error) {
 	return filepath.Join(folder, hex.EncodeToString(sum[:8])+".sock"), nil
 }
 
-// own reports why a file or a folder is not this user's alone.
+// own returns an error if a file or a folder does not belong to this user alone.
 func own(path string, mode fs.FileMode) (fs.FileInfo, error) {
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -56,7 +57,8 @@ func dial(ctx context.Context, spool string) (net.Conn, error) {
 // ErrThere is wrapped if another process answers the hooks of a spool.
 var ErrThere = errors.New("another process answers hooks")
 
-// Listen makes the socket of a spool. A socket that nobody listens to is replaced, and with over one that another process listens to.
+// Listen creates the socket of a spool. It replaces a socket on which no process listens, and if over is true also a socket on
+// which another process listens.
 func Listen(ctx context.Context, spool string, over bool) (*Listener, error) {
 	if conn, err := dial(ctx, spool); err == nil {
 		if err := conn.Close(); !over || err != nil {
@@ -76,7 +78,7 @@ func Listen(ctx context.Context, spool string, over bool) (*Listener, error) {
 			return nil, err
 		}
 	}
-	fresh := path + "." + rand.Text()[:16] // nobody can ask before it has its mode
+	fresh := path + "." + rand.Text()[:16] // nobody can connect before it has its mode
 	inner, err := (&net.ListenConfig{}).Listen(ctx, "unix", fresh)
 	if err != nil {
 		return nil, err
@@ -96,12 +98,12 @@ func Listen(ctx context.Context, spool string, over bool) (*Listener, error) {
 	return &Listener{Listener: inner, path: path, info: info}, nil
 }
 
-// Close ends the listener. Its socket is removed if it is still there.
+// Close closes the listener. It removes the socket unless another process has replaced it.
 func (l *Listener) Close() error {
 	if !l.Replaced() {
 		_ = os.Remove(l.path)
 		if folder := filepath.Dir(l.path); filepath.Dir(folder) == filepath.Clean(os.TempDir()) {
-			_ = os.Remove(folder) // which fails as long as others use it
+			_ = os.Remove(folder) // fails as long as other sockets are in it
 		}
 	}
 	return l.Listener.Close()

@@ -5,9 +5,9 @@
 //	graphkernel-hook claude-code SPOOL --context default
 //	graphkernel-hook claude-code SPOOL --guard deny@1
 //
-// "graphkernel setup" writes these lines into the agent's settings. The program opens no store, so it ends
-// within milliseconds; see package capture/hook. Its exit code is 0, also after an error, since the agent's work must not depend on the capture. With --guard the exit
-// code is 2 if the tool call cannot be judged, which blocks the call.
+// "graphkernel setup" writes these lines into the agent's settings. The program opens no store, so it ends within milliseconds; see package capture/hook. Its
+// exit code is 0, even after an error, because the agent's work must not depend on the capture. With --guard, the exit code is 2 if the tool call cannot be
+// judged; that blocks the call.
 package main
 
 import (
@@ -20,7 +20,7 @@ import (
 )
 
 func main() {
-	signal.Ignore(syscall.SIGPIPE) // an agent that closed the pipe must not end the program before it has said so
+	signal.Ignore(syscall.SIGPIPE) // if the agent has closed the pipe, the program must report that before it ends
 	self, err := os.Executable()
 	if err != nil {
 		self = os.Args[0]

@@ -4,9 +4,8 @@ import (
 	"syscall"
 )
 
-// withoutCore keeps the memory of this process, which may hold keys, out of core dumps and
-// from debuggers of the same user. The limit alone would not do: the kernel ignores it where
-// dumps are handed to a program. That neither can be set is no reason not to run.
+// withoutCore keeps the memory of this process, which may contain keys, out of core dumps, and hides it from debuggers of the same user. The limit alone
+// would not be enough: the operating system ignores it if dumps are passed to a program. If neither can be set, the program runs anyway.
 func withoutCore() {
 	const setDumpable = 4 // PR_SET_DUMPABLE of prctl(2)
 	_ = syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{})

@@ -1,6 +1,5 @@
-// Command graphkernel is the provenance kernel on the command line: it imports
-// conversations, cuts and signs slices of them, verifies and replays what was cut,
-// explains why a turn is in a slice, and erases what must be forgotten.
+// Command graphkernel is the provenance kernel on the command line: it imports conversations, cuts and signs slices of them, verifies and replays the slices,
+// explains why a turn is in a slice, and erases texts that must be forgotten.
 //
 // This package owns the process: its streams, its signals and the list of its commands, which
 // are in the packages below it, one for each family.
@@ -36,8 +35,7 @@ func main() {
 func run() int {
 	withoutCore() // before any key is read
 	collectLate()
-	// A reader of the output that goes away must not end the program before it has
-	// cleaned up: writing then fails like any other writing.
+	// If the reader of the output goes away, the program must still clean up before it ends: writing then fails like any other write.
 	signal.Ignore(syscall.SIGPIPE)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

@@ -11,22 +11,22 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// A ToolCall is what an agent wants done, and the turn in which it wants it.
+// A ToolCall is a call that an agent wants to make, and the turn in which it wants to.
 type ToolCall struct {
 	Anchor dag.TurnID
 	Tool   string
 	Target string
 }
 
-// String returns the words by which a turn asks for the call. An agent with structured
-// tool calls would compare those.
+// String returns the words with which a turn asks for the call. An agent with structured tool calls would compare the
+// calls.
 func (c ToolCall) String() string { return c.Tool + " " + c.Target }
 
-// ErrRefused is wrapped when the gate does not let a call through.
+// ErrRefused is wrapped when the gate refuses a call.
 var ErrRefused = errors.New("refused")
 
-// runTool is the gate. Nothing runs but through it, and it takes nothing but verified
-// evidence: a bundle that was not verified has no way in.
+// runTool is the gate. Every tool runs through it, and it accepts only verified evidence: the type client.Verified
+// excludes a bundle that was not verified.
 func runTool(workspace *os.Root, v client.Verified, call ToolCall) error {
 	if !v.OK() {
 		return fmt.Errorf("%w: there is no verified context", ErrRefused)
@@ -46,10 +46,9 @@ func runTool(workspace *os.Root, v client.Verified, call ToolCall) error {
 	return workspace.RemoveAll(call.Target)
 }
 
-// whoAsked returns the role of the first turn, of the anchor and those that led to it,
-// that asks for the call. The first: an assistant that repeats what a tool's result has
-// told it to do does not make the request its own. A turn without text may have been the
-// first.
+// whoAsked returns the role of the first turn that asks for the call, among the anchor and its ancestors. The first
+// turn counts because an assistant that repeats the instruction of a tool's result does not make the request its own. A
+// turn without text is an error: it may have been the first.
 func whoAsked(v client.Verified, call ToolCall) (dag.Role, error) {
 	led := ancestors(v.Edges(), call.Anchor)
 	for _, turn := range v.Turns() { // in reading order: parents before children
@@ -64,7 +63,7 @@ func whoAsked(v client.Verified, call ToolCall) (dag.Role, error) {
 	return 0, fmt.Errorf("no turn that led here asks to %q", call)
 }
 
-// requests returns what a text asks for: each line that begins with an arrow.
+// requests returns the requests in a text: each line that begins with an arrow, without the arrow.
 func requests(text string) (list []string) {
 	for line := range strings.Lines(text) {
 		if request, ok := strings.CutPrefix(strings.TrimSpace(line), "-> "); ok {
@@ -74,7 +73,7 @@ func requests(text string) (list []string) {
 	return list
 }
 
-// ancestors returns a turn and all that it continues from, as far as the evidence goes.
+// ancestors returns a turn and every turn that it continues from, as far as the evidence shows them.
 func ancestors(edges []dag.Edge, of dag.TurnID) map[dag.TurnID]bool {
 	parents := map[dag.TurnID][]dag.TurnID{}
 	for _, e := range edges {

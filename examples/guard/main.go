@@ -1,12 +1,11 @@
 // Command guard is an agent that runs a tool only if its context is admissible.
 //
-// The agent was asked to delete a build folder. On the way it reads a file in which
-// somebody else has written that it should delete the sources too. The gate in guard.go
-// lets the first through and not the second, and neither with a context that was
-// changed.
+// The agent was asked to delete a build folder. On the way it reads a file in which somebody else has written that it
+// should delete the sources too. The gate in guard.go permits the first deletion and not the second, and neither if the
+// context was changed.
 //
-// Without a set-up it starts a service of its own, in memory. With GRAPHKERNEL_URL and
-// GRAPHKERNEL_KEY (role agent) it uses another.
+// Without configuration it starts its own service, in memory. With GRAPHKERNEL_URL and GRAPHKERNEL_KEY (role agent) it
+// uses an existing one.
 package main
 
 import (

@@ -21,7 +21,7 @@ import (
 
 func turnID(name string) dag.TurnID { return dag.ExternalTurnID("guard", name) }
 
-// conversation is what was said. A line with an arrow asks for a tool.
+// conversation returns the turns of the example. A line with an arrow asks for a tool.
 func conversation() []dag.Draft {
 	turns := []struct {
 		name, after, author string
@@ -47,7 +47,7 @@ func conversation() []dag.Draft {
 	return drafts
 }
 
-// newWorkspace makes a folder that the tool can reach, and nothing else can it reach.
+// newWorkspace makes a folder; the tool can reach only this folder.
 func newWorkspace() (*os.Root, error) {
 	folder, err := os.MkdirTemp("", "guard-")
 	if err != nil {
@@ -85,8 +85,8 @@ func show(out io.Writer, workspace *os.Root) error {
 	return nil
 }
 
-// A service runs in this process and forgets everything when it stops. Elsewhere:
-// graphkernel serve, and a key by graphkernel apikey create.
+// A service runs in this process and loses all data when it stops. Outside an example, use graphkernel serve, and a key
+// from graphkernel apikey create.
 type service struct {
 	url, key string
 	stop     func()

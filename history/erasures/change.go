@@ -9,10 +9,10 @@ import (
 	"github.com/graphkernel/graphkernel/ledger"
 )
 
-// erasing is an erasure on its way into the history.
+// erasing is the change that records an erasure.
 type erasing struct {
 	asked    Erasure
-	recorded Erasure // by the last plan
+	recorded Erasure // the erasure that the last plan recorded or found
 }
 
 // Needs asks for the turn and for its erasure.
@@ -28,7 +28,7 @@ func (c *erasing) Needs(k *history.State) (n history.Needs) {
 	return n
 }
 
-// Plan records the erasure, unless the turn is erased or its body never came.
+// Plan records the erasure, unless the turn is already erased or its body never came.
 func (c *erasing) Plan(k *history.State) (*history.Plan, error) {
 	p := &history.Plan{Erases: true}
 	c.recorded = Erasure{}
@@ -63,16 +63,15 @@ func (c *erasing) Plan(k *history.State) (*history.Plan, error) {
 	return p, nil
 }
 
-// Codec is the codec of erasures as entries of what is known. With makes what acts with an erasure
-// that another store recorded; nil makes nothing.
+// Codec is the codec of erasures in the Known stream. With returns the changes that act with an erasure recorded by another store; nil means none.
 type Codec struct {
 	With func(e *Erasure) []history.Change
 }
 
-// Kinds is Kind.
+// Kinds returns Kind.
 func (*Codec) Kinds() []history.Kind { return []history.Kind{Kind} }
 
-// Stream is what is known.
+// Stream returns history.Known.
 func (*Codec) Stream() history.Stream { return history.Known }
 
 // Turns returns the turn that was erased.
@@ -84,8 +83,7 @@ func (*Codec) Turns(e *history.Entry) []dag.TurnID {
 	return []dag.TurnID{erasure.Turn}
 }
 
-// Adopt makes a change of erasures that another store has. It adds no leaves: they are entries of the
-// record.
+// Adopt returns a change that adopts erasures of another store. It adds no leaves: they are entries of the record.
 func (codec *Codec) Adopt(entries []history.Entry) (history.Change, error) {
 	a := &adoption{entries: entries, list: make([]Erasure, len(entries))}
 	all := []history.Change{a}
@@ -101,7 +99,7 @@ func (codec *Codec) Adopt(entries []history.Entry) (history.Change, error) {
 	return history.Join(all...), nil
 }
 
-// An adoption is erasures of another store on their way into the history.
+// An adoption is the change that adopts erasures of another store.
 type adoption struct {
 	entries []history.Entry
 	list    []Erasure
@@ -143,21 +141,21 @@ func (a *adoption) Plan(k *history.State) (*history.Plan, error) {
 // LoggedCodec is the codec of the leaves of erasures.
 type LoggedCodec struct{}
 
-// Kinds is Logged.
+// Kinds returns Logged.
 func (LoggedCodec) Kinds() []history.Kind { return []history.Kind{Logged} }
 
-// Stream is the record.
+// Stream returns history.Record.
 func (LoggedCodec) Stream() history.Stream { return history.Record }
 
-// Turns returns none: a leaf rests on the erasure.
+// Turns returns no turns: a leaf rests on the erasure.
 func (LoggedCodec) Turns(*history.Entry) []dag.TurnID { return nil }
 
-// Adopt makes a change of leaves that another store has.
+// Adopt returns a change that adopts leaves of another store.
 func (c LoggedCodec) Adopt(entries []history.Entry) (history.Change, error) {
 	return history.Adopting(c, entries), nil
 }
 
-// Fold begins the term of the leaf of an erasure, of which there is one.
+// Fold begins the term of the leaf of an erasure, and refuses a second leaf for the same turn.
 func (LoggedCodec) Fold(tx *history.Tx, e *history.Entry) error {
 	l, err := ledger.ParseLeaf(e.Public)
 	leaf, ok := l.(*ledger.ErasureLeaf)

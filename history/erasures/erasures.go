@@ -1,7 +1,6 @@
-// Package erasures owns the record of turns whose text was erased: their entries, and reading and
-// writing them in a history. An erasure is an entry of what is known, whose public half says which
-// turn, why and when, and an entry of the record, whose leaf says the same except why. Both come in one
-// change, which takes away the turn's body, and whatever else acts with it.
+// Package erasures owns the record of turns whose text was erased: the form of its entries, and reading and writing them in a history.
+// An erasure is an entry of the Known stream, whose public half says which turn was erased, why and when, and an entry of the record,
+// whose leaf says the same except why. One change adds both entries and removes the turn's body, and may include further changes.
 package erasures
 
 import (
@@ -17,7 +16,7 @@ import (
 	"github.com/graphkernel/graphkernel/ledger"
 )
 
-// The kinds of entries: of what is known, and of the record.
+// The kinds of entries: in the Known stream, and in the record.
 const (
 	Kind   history.Kind = "erasure/1"
 	Logged history.Kind = "erased/1"
@@ -26,8 +25,7 @@ const (
 const (
 	// indexTurn leads from a turn's id to the entry of its erasure.
 	indexTurn history.Index = 120
-	// indexNumber leads from the number of an erasure, eight bytes, big-endian, to the entry. Its value
-	// is the turn's id.
+	// indexNumber leads from the number of an erasure, eight bytes, big-endian, to the entry. The value of the term is the turn's id.
 	indexNumber history.Index = 121
 	// indexLogged leads from a turn's id to the leaf.
 	indexLogged history.Index = 135
@@ -35,14 +33,14 @@ const (
 
 // An Erasure says that the text of a turn was erased.
 type Erasure struct {
-	Seq    dag.Seq // its number in what is known; set by Erase
+	Seq    dag.Seq // its number in the Known stream; set by Erase
 	Turn   dag.TurnID
 	Reason string // UTF-8
 	At     dag.Time
-	By     string // who asked for it, as access.CheckCaller has it; "" if that was not recorded
+	By     string // the caller who asked for it, in the form of access.CheckCaller; "" if not recorded
 }
 
-// Check reports the first thing about an erasure that is not in its form, as dag.ErrForm.
+// Check reports the first field of an erasure that is not in its form, as dag.ErrForm.
 func (e *Erasure) Check() error {
 	if !e.At.Valid() || !utf8.ValidString(e.Reason) {
 		return fmt.Errorf("%w: an erasure at %d for the reason %.40q", dag.ErrForm, e.At, e.Reason)
@@ -55,13 +53,13 @@ func (e *Erasure) Check() error {
 	return nil
 }
 
-// Leaf is what the ledger holds of an erasure.
+// Leaf returns the leaf of the ledger for the erasure.
 func (e *Erasure) Leaf(tenant dag.Tenant) []byte {
 	l := ledger.ErasureLeaf{Tenant: tenant, Turn: e.Turn, Seq: e.Seq, At: e.At}
 	return l.Append(nil)
 }
 
-// Entry is the entry of an erasure that has its number.
+// Entry returns the entry of an erasure that has its number.
 func (e *Erasure) Entry() history.Entry {
 	w := canon.NewWriter(nil)
 	w.BeginObject()
@@ -79,7 +77,7 @@ func (e *Erasure) Entry() history.Entry {
 	return history.Entry{Seq: e.Seq, Kind: Kind, At: e.At, Public: w.Bytes}
 }
 
-// Read reads the erasure that an entry of Kind is of. What is not in its form is dag.ErrForm.
+// Read returns the erasure of an entry of Kind. An entry that is not in its form is dag.ErrForm.
 func Read(entry *history.Entry) (Erasure, error) {
 	e := Erasure{Seq: entry.Seq}
 	doc, err := canon.Parse(entry.Public)
@@ -106,7 +104,7 @@ func Read(entry *history.Entry) (Erasure, error) {
 	return e, nil
 }
 
-// terms are those that an erasure's entry begins.
+// terms returns the terms that an erasure's entry begins.
 func (e *Erasure) terms() []history.Term {
 	return []history.Term{
 		{Index: indexTurn, Key: e.Turn[:], Since: e.Seq, Until: history.Forever},
@@ -120,15 +118,14 @@ func ofTurn(index history.Index, turn dag.TurnID) history.Key {
 	return history.Key{Index: index, Key: string(turn[:])}
 }
 
-// A Base is the erasures in a history.
+// A Base reads and writes the erasures in a history.
 type Base struct{ history.History }
 
-// Erase takes away a turn's body, salt and external id, beyond recovery from the store's own files,
-// and records that. Further changes act with it, and each sees the number of the erasure as the
-// head; unless the turn is erased already. Erasing an erased or withheld turn changes nothing and
-// returns the erasure that was recorded (its zero value if the body never came), and finishes what the
-// store could not finish the first time. A body that was lost is erased like any other: the erasure
-// then accounts for it. An unknown turn is store.ErrNotFound.
+// Erase removes a turn's body, salt and external id, beyond recovery from the store's own files, and records the erasure.
+// The changes in with are part of the same write, and each sees the number of the erasure as the head; they plan nothing
+// if no new erasure is recorded. Erasing an erased or withheld turn changes nothing and returns the erasure that was
+// recorded (its zero value if the body never came), and finishes what the store could not finish the first time. A body
+// that was lost is erased like any other: the erasure then accounts for the loss. An unknown turn is store.ErrNotFound.
 func (b Base) Erase(ctx context.Context, tenant dag.Tenant, e Erasure, with ...history.Change) (Erasure, error) {
 	if err := e.Check(); err != nil {
 		return Erasure{}, err
@@ -140,7 +137,7 @@ func (b Base) Erase(ctx context.Context, tenant dag.Tenant, e Erasure, with ...h
 	return c.recorded, nil
 }
 
-// After returns up to limit erasures numbered above after, by ascending number. It takes two questions.
+// After returns up to limit erasures numbered above after, by ascending number. It takes two queries.
 func (b Base) After(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]Erasure, error) {
 	if limit <= 0 {
 		return nil, nil
@@ -181,15 +178,15 @@ func (b Base) Newest(ctx context.Context, tenant dag.Tenant) (dag.Seq, error) {
 	return lists[0][0].Since, nil
 }
 
-// Later is the range of the terms of all erasures numbered above a number, for a change that decides by them: see TurnOf.
+// Later returns the range of the terms of all erasures numbered above a number, for a change that depends on them; see TurnOf.
 func Later(after dag.Seq) history.Range {
 	return history.Range{Index: indexNumber, After: &history.Place{Key: numberKey(after), Since: dag.MaxSeq}}
 }
 
-// OfTurn is the key of the term of a turn's erasure, for a change that decides by it.
+// OfTurn returns the key of the term of a turn's erasure, for a change that depends on it.
 func OfTurn(turn dag.TurnID) history.Key { return ofTurn(indexTurn, turn) }
 
-// TurnOf returns the turn of an erasure by a term of Later.
+// TurnOf returns the turn of an erasure, given a term of Later.
 func TurnOf(t *history.Term) (turn dag.TurnID, err error) {
 	if t.Index != indexNumber || len(t.Value) != len(turn) {
 		return turn, fmt.Errorf("%w: the term of erasure %d", history.ErrDamaged, t.Since)
@@ -197,13 +194,13 @@ func TurnOf(t *history.Term) (turn dag.TurnID, err error) {
 	return dag.TurnID(t.Value), nil
 }
 
-// Among returns the number of the erasure of each of some turns that has one. It takes one question for
-// each history.MaxRanges of them.
+// Among returns the numbers of the erasures of the given turns; turns that are
+// not erased are left out. It takes one query for each history.MaxRanges turns.
 func (b Base) Among(ctx context.Context, tenant dag.Tenant, turns []dag.TurnID) (map[dag.TurnID]dag.Seq, error) {
 	return b.among(ctx, tenant, indexTurn, turns)
 }
 
-// LoggedAmong is Among for the leaves of erasures: it returns their numbers in the record.
+// LoggedAmong is like Among for the leaves of erasures: it returns their numbers in the record.
 func (b Base) LoggedAmong(ctx context.Context, tenant dag.Tenant, turns []dag.TurnID) (map[dag.TurnID]dag.Seq, error) {
 	return b.among(ctx, tenant, indexLogged, turns)
 }

@@ -5,18 +5,18 @@ import (
 	"github.com/graphkernel/graphkernel/history"
 )
 
-// Keeping is a change that writes snapshots of what was derived from texts, unless one of them may have been erased meanwhile.
+// Keeping is a change that writes snapshots derived from texts, unless one of these texts may have been erased meanwhile.
 type Keeping struct {
 	Snapshots []history.Snapshot
-	Known     dag.Seq // the snapshots have nothing of texts that were erased under a number up to this
+	Known     dag.Seq // the snapshots contain nothing of texts that were erased under a number up to this one
 
-	// Still is called after the history was read, and fails if that may be another one than the snapshots were derived from; nil: it cannot be.
+	// Still is called after the history was read, and fails if the snapshots may have been derived from another history; nil: that cannot happen.
 	Still func() error
 
-	Kept bool // whether the last plan wrote them
+	Kept bool // whether the last plan wrote the snapshots
 }
 
-// Needs asks for the first erasure that the snapshots do not know.
+// Needs asks for the first erasure above Known.
 func (c *Keeping) Needs(k *history.State) (n history.Needs) {
 	if k.Round == 0 {
 		n.Ranges = []history.Range{{Index: indexNumber, After: &history.Place{Key: numberKey(c.Known), Since: dag.MaxSeq}, Limit: 1}}
@@ -24,7 +24,7 @@ func (c *Keeping) Needs(k *history.State) (n history.Needs) {
 	return n
 }
 
-// Plan writes the snapshots, if there is no such erasure.
+// Plan writes the snapshots if there is no erasure above Known.
 func (c *Keeping) Plan(k *history.State) (*history.Plan, error) {
 	c.Kept = false
 	if c.Still != nil {

@@ -1,13 +1,12 @@
-// Package follow owns how a process keeps what it derives from a tenant's history up to date. A
-// [Follower] reads the entries that are new, each once, and hands them to its projections, such as a
-// table of aliases, or a cache of texts that forgets those that are erased.
+// Package follow owns how a process keeps data that it derives from a tenant's history up to date. A [Follower] reads each
+// new entry once and hands it to its projections, such as a table of aliases, or a cache of texts that drops erased texts.
 //
 //	f := follow.New(source)
 //	aliases := f.Add(table)
 //	err := aliases.Reach(ctx, head) // now table has every entry up to head
 //
-// A follower is of one history. When that may be another, as after a failover, its owner makes a new
-// one with new projections.
+// A follower belongs to one history. When the history may have become another
+// one, as after a failover, the owner makes a new follower with new projections.
 package follow
 
 import (
@@ -20,21 +19,20 @@ import (
 	"github.com/graphkernel/graphkernel/history"
 )
 
-// A Projection is derived from entries, and bounds what it holds. Its follower calls it from one
-// goroutine at a time; what others read of it is for the projection to guard.
+// A Projection is derived from entries, and bounds its own size. Its follower calls it from
+// one goroutine at a time; the projection itself guards the data that other goroutines read.
 type Projection interface {
-	// Begin makes the projection one of all entries up to a number, whatever it held, by other means than
-	// reading them all. It returns the number, which is to or another one that the history has reached.
-	// It is called before the first Apply, after an error, and when too many entries are new.
+	// Begin brings the projection to the state of all entries up to a number, whatever it contained before,
+	// without reading every entry. It returns that number, which is to or another number that the history has
+	// reached. It is called before the first Apply, after an error, and when there are too many new entries.
 	Begin(ctx context.Context, to dag.Seq) (dag.Seq, error)
 
-	// Apply takes in the next entry, which it may keep and must not change. Turns are no entries, so
-	// there are gaps between the numbers. What an entry takes away, as an erasure does, Apply forgets.
+	// Apply adds the next entry, which it may keep and must not change. Turns are not entries, so the numbers
+	// have gaps. If the entry removes something, as an erasure does, Apply drops that from the projection.
 	Apply(e *history.Entry) error
 }
 
-// A Source returns up to limit entries of one stream of one tenant numbered above after,
-// ascending; fewer are all that there are.
+// A Source returns up to limit entries of one stream of one tenant numbered above after, ascending. If it returns fewer, there are no more.
 type Source func(ctx context.Context, after dag.Seq, limit int) ([]history.Entry, error)
 
 // ErrSource is wrapped when a source returns entries that it was not asked for, or out of order.
@@ -43,32 +41,31 @@ var ErrSource = errors.New("the history's entries do not follow each other")
 // Bounds of a catch-up.
 const (
 	firstPage = 64      // entries of the first page; most catch-ups have no second one
-	mostPage  = 256     // entries of any
-	pageBytes = 4 << 20 // aimed at, by the largest entry of the page before
-	mostPages = 16      // after which a projection begins again
+	mostPage  = 256     // most entries of a page
+	pageBytes = 4 << 20 // intended size of a page, estimated from the largest entry of the page before
+	mostPages = 16      // pages of one catch-up after which projections begin again
 )
 
-// A Follower reads what is new in a tenant's history on behalf of all who wait for it.
+// A Follower reads the new entries of a tenant's history on behalf of all waiting callers.
 type Follower struct {
 	source  Source
 	members []*Member
-	reading chan struct{} // of one: inside it the source is read, and projections change
-	wanted  atomic.Uint64 // the greatest number that anyone asked for
+	reading chan struct{} // a lock of capacity 1: only its holder reads the source and changes projections
+	wanted  atomic.Uint64 // the greatest number that any caller asked for
 }
 
-// A Member is a projection in its place with a follower.
+// A Member is a projection that was added to a follower.
 type Member struct {
 	follower *Follower
 	of       Projection
 	begun    bool          // guarded by reading
-	upTo     atomic.Uint64 // written inside reading; 0 unless begun
+	upTo     atomic.Uint64 // written while reading is locked; 0 unless begun
 }
 
 // New returns a follower of a source. It reads nothing yet.
 func New(source Source) *Follower { return &Follower{source: source, reading: make(chan struct{}, 1)} }
 
-// Add adds a projection. All are added before the first call of Reach. A projection that nobody
-// asks for never begins.
+// Add adds a projection. All projections are added before the first call of Reach. A projection begins with the first call of its Reach.
 func (f *Follower) Add(p Projection) *Member {
 	m := &Member{follower: f, of: p}
 	f.members = append(f.members, m)
@@ -78,10 +75,9 @@ func (f *Follower) Add(p Projection) *Member {
 // UpTo returns the number up to which the projection has every entry, 0 if it has not begun.
 func (m *Member) UpTo() dag.Seq { return dag.Seq(m.upTo.Load()) }
 
-// Reach returns when the projection has every entry up to a number, which the history has
-// reached. If it has them already that costs nothing. Else one of those who wait reads on behalf of
-// all; if its context ends, the next one reads on. What is read all projections get that have begun. If
-// another one than this fails, it begins again when it is asked for.
+// Reach returns when the projection has every entry up to a number that the history has reached. It costs nothing if the projection has
+// them already. Otherwise one of the waiting callers reads on behalf of all; if its context ends, the next one reads on. Every projection
+// that has begun receives the entries that are read. If another projection fails, it begins again with the next call of its own Reach.
 func (m *Member) Reach(ctx context.Context, to dag.Seq) error {
 	if m.UpTo() >= to {
 		return nil
@@ -126,17 +122,17 @@ func (m *Member) begin(ctx context.Context) error {
 	return err
 }
 
-// end makes a member one that has not begun.
+// end returns a member to the state before it began.
 func (m *Member) end() {
 	m.begun = false
 	m.upTo.Store(0)
 }
 
-// read reads a page, from where the last of the projections is. It returns the size of the page's
-// largest entry in bytes, and the error of this projection or of the source.
+// read reads a page, starting after the projection that is furthest behind. It returns the size
+// of the page's largest entry in bytes, and the error of this projection or of the source.
 func (m *Member) read(ctx context.Context, limit int) (largest int, err error) {
 	f := m.follower
-	to := dag.Seq(f.wanted.Load()) // before the source is read: a short page lacks nothing up to it
+	to := dag.Seq(f.wanted.Load()) // loaded before the source is read: a short page is complete up to it
 	after := m.UpTo()
 	for _, each := range f.members {
 		if each.begun {
@@ -161,7 +157,7 @@ func (m *Member) read(ctx context.Context, limit int) (largest int, err error) {
 	return largest, err
 }
 
-// check refuses what is no page of a history, and returns the size of its largest entry.
+// check refuses a page that breaks the contract of Source, and returns the size of its largest entry.
 func check(page []history.Entry, after dag.Seq, limit int) (largest int, err error) {
 	if len(page) > limit {
 		return 0, fmt.Errorf("%w: %d of them, asked for were %d", ErrSource, len(page), limit)
@@ -177,7 +173,7 @@ func check(page []history.Entry, after dag.Seq, limit int) (largest int, err err
 	return largest, nil
 }
 
-// apply hands a page to a projection that has begun. Up to the number to nothing else comes.
+// apply hands a page to a projection that has begun. After the page, there are no more entries up to the number to.
 func (m *Member) apply(page []history.Entry, to dag.Seq) error {
 	if !m.begun {
 		return nil

@@ -13,11 +13,11 @@ import (
 // MinSecret is the least length of a secret, in bytes.
 const MinSecret = 32
 
-// MinWords is the least length of a text's normal form, in bytes, by which the text alone is recognised. A shorter one, such as "go on", is said too
-// often.
+// MinWords is the least length of a text's normal form, in bytes, for the text
+// alone to be recognised. Shorter texts, such as "go on", are too common.
 const MinWords = 64
 
-// A Digest is half an HMAC-SHA-256 under a Key. Without the key it says nothing of the text, except that two digests of the same are the same.
+// A Digest is half an HMAC-SHA-256 under a Key. Without the key it reveals nothing of the text except whether another text is the same.
 type Digest [16]byte
 
 func (d Digest) String() string { return hex.EncodeToString(d[:]) }
@@ -30,10 +30,10 @@ func parseDigest(s string) (d Digest, err error) {
 	return Digest(b), nil
 }
 
-// A Key is a tenant's. Each tenant has a key of its own, so that no tenant's digests match those of another.
+// A Key is the secret key of a tenant. Each tenant has its own, so digests of different tenants never match.
 type Key [16]byte
 
-// KeyOf derives a tenant's key from the secret of an installation, which is never in a store.
+// KeyOf derives a tenant's key from the secret of an installation, which is in no store.
 func KeyOf(secret []byte, tenant dag.Tenant) (Key, error) {
 	if len(secret) < MinSecret {
 		return Key{}, fmt.Errorf("heldback: the secret has %d bytes, want at least %d", len(secret), MinSecret)
@@ -49,22 +49,23 @@ func (k Key) sum(domain string, parts ...[]byte) Digest {
 	return Digest(mac.Sum(k[:], message))
 }
 
-// Name returns what tells the key from others, and nothing else of it.
+// Name returns a digest that identifies the key and reveals nothing else of it.
 func (k Key) Name() Digest { return k.sum("name") }
 
-// Salt returns the salt of a turn that is held back. Being derived, it need not be kept: the same turn has the same body digest each time it comes.
+// Salt returns the salt of a turn that is held back. The salt is derived, so it
+// need not be stored: the same turn has the same body digest each time it arrives.
 func (k Key) Salt(turn dag.TurnID) dag.Salt { return dag.Salt(k.sum("salt", turn[:])) }
 
-// A Text is a turn's text, as far as it is compared. The zero value is that of a turn without words.
+// A Text is the part of a turn's text that is compared. The zero value is a text without words.
 type Text struct {
 	Digest Digest // of the normal form
-	Long   bool   // it has at least MinWords bytes
+	Long   bool   // the normal form has at least MinWords bytes
 }
 
-// None reports whether there are no words.
+// None reports whether the text has no words.
 func (t Text) None() bool { return t.Digest == Digest{} }
 
-// Of returns what is compared of a text.
+// Of returns the Text of a turn's content.
 func (k Key) Of(content string) Text {
 	words := normalize.Words(content)
 	if words == "" {
@@ -73,13 +74,13 @@ func (k Key) Of(content string) Text {
 	return Text{Digest: k.sum("text", []byte(words)), Long: len(words) >= MinWords}
 }
 
-// A Rule is why a text counts as the one that was erased.
+// A Rule is the reason why a text counts as an erased one.
 type Rule string
 
 // The rules, in the order in which they are tried.
 const (
-	ByPlace Rule = "place" // the same text of the same role at the same instant: what a copy of a session keeps under whatever name
-	ByReply Rule = "reply" // the same text after the same text
+	ByPlace Rule = "place" // the same text of the same role at the same instant: a copy of a session keeps these under any name
+	ByReply Rule = "reply" // the same text as a reply to the same text
 	ByWords Rule = "words" // the same text of at least MinWords bytes
 )
 
@@ -89,7 +90,8 @@ type Mark struct {
 	Digest Digest
 }
 
-// Marks returns the marks of a text: each mark once, in the order of the rules. At is when the turn was created; 0 is not known. Before are the texts of the turn's parents.
+// Marks returns the marks of a text: each mark once, in the order of the rules. The time at is
+// when the turn was created, 0 if unknown; before contains the texts of the turn's parents.
 func (k Key) Marks(t Text, role dag.Role, at dag.Time, before []Text) (marks []Mark) {
 	if t.None() {
 		return nil

@@ -1,11 +1,11 @@
-// Package heldback owns how erased words are recognised when they come again under another id: digests of the erased text under
-// a key that is in no store, the record of turns that were held back by them, and the record of those that a person released.
+// Package heldback owns how an erased text is recognised when it arrives again under another turn id. It keeps digests of erased texts
+// under a key that is in no store, the record of turns that were held back because of them, and the record of turns that a person released.
 //
-// All three are entries of what is known. The entry of an erased text is written in the change of the erasure:
+// All three are entries of the Known stream. The entry of an erased text is written in the change of the erasure:
 //
 //	{"at":"2026-11-27T18:00:00.000Z","digests":["0c…","4f…"],"key":"91…","text":"a7…","turn":"5b0c…"}
 //
-// Who has the store and not the key learns from it that two erased texts were the same, and nothing else.
+// A person with the store and without the key learns from it whether two erased texts were the same, and nothing else.
 package heldback
 
 import (
@@ -41,26 +41,26 @@ const (
 // MaxPlace bounds the bytes of Held.Place.
 const MaxPlace = 512
 
-// An Erased says by which digests the text of an erased turn is recognised.
+// An Erased contains the digests by which the text of an erased turn is recognised.
 type Erased struct {
 	Seq     dag.Seq // set when it is recorded
 	Turn    dag.TurnID
 	At      dag.Time
 	Key     Digest   // Key.Name of the key
 	Text    Digest   // Text.Digest
-	Digests []Digest // of the marks, ascending, each once
+	Digests []Digest // the digests of the marks, ascending, without duplicates
 }
 
 // A Held is a turn that was held back: it was admitted without its text.
 type Held struct {
 	Seq    dag.Seq // set when it is recorded
 	Turn   dag.TurnID
-	Erased dag.TurnID // whose text it has
+	Erased dag.TurnID // the erased turn with the same text
 	Rule   Rule
 	Text   Digest
 	At     dag.Time
-	By     string // the caller that brought it, as access.CheckCaller has it; "" if that is not known
-	Place  string // where it came from, such as a file and a line; "" if that is not known
+	By     string // the caller that brought it, in the form of access.CheckCaller; "" if unknown
+	Place  string // where it came from, such as a file and a line; "" if unknown
 }
 
 // A Release frees a turn that was held back.
@@ -68,17 +68,17 @@ type Release struct {
 	Seq  dag.Seq // set when it is recorded
 	Turn dag.TurnID
 	At   dag.Time
-	By   string // who asked for it; "" if that is not known
+	By   string // the caller who asked for it; "" if unknown
 }
 
-// A note is one of the three.
+// A note is an Erased, a Held or a Release.
 type note interface {
 	entry() history.Entry
 	terms() []history.Term
 	check() error
 	numbered(seq dag.Seq) note
-	needs() []history.Key // of the terms that follow decides by
-	// follow reports why the note cannot be recorded after these terms. An adopted note is in the history of another store.
+	needs() []history.Key // the keys of the terms that follow checks
+	// follow returns an error if the note cannot be recorded after these terms. An adopted note is in the history of another store.
 	follow(terms map[history.Key]history.Term, adopted bool) error
 	rests() []dag.TurnID
 }
@@ -135,7 +135,7 @@ func (r *Release) entry() history.Entry {
 	return history.Entry{Seq: r.Seq, Kind: KindReleased, At: r.At, Public: w.Bytes}
 }
 
-// read reads an entry of one of the kinds. Any other bytes than those that would be written are dag.ErrForm.
+// read parses an entry of one of the kinds. Any bytes that the package would not write are dag.ErrForm.
 func read(entry *history.Entry) (note, error) {
 	doc, err := canon.Parse(entry.Public)
 	if err != nil {
@@ -252,7 +252,7 @@ func keyOf(index history.Index, turn dag.TurnID) history.Key {
 
 func numberKey(n dag.Seq) []byte { return binary.BigEndian.AppendUint64(nil, uint64(n)) }
 
-// heldKey is the key of the term by which a turn counts as held back. The turn of a text that was erased has none.
+// heldKey returns the key of the term that marks a turn as held back. The turn of an erased text has no such term.
 func heldKey(text history.Term) history.Key {
 	return history.Key{Index: indexHeld, Key: string(numberKey(text.Since))}
 }
@@ -263,7 +263,7 @@ func (r *Release) needs() []history.Key {
 	return []history.Key{keyOf(indexText, r.Turn), keyOf(indexReleased, r.Turn)}
 }
 
-// errAgain is returned by follow for a note that is there already.
+// errAgain is returned by follow for a note that is recorded already.
 var errAgain = errors.New("it is on record already")
 
 func once(key history.Key, terms map[history.Key]history.Term) error {
@@ -281,7 +281,8 @@ func (h *Held) follow(terms map[history.Key]history.Term, _ bool) error {
 	return once(keyOf(indexText, h.Turn), terms)
 }
 
-// follow takes a release of a turn whose own text was erased, which frees nothing, only from another store: earlier versions recorded it.
+// follow accepts the release of a turn whose own text was erased, which frees
+// nothing, only from another store: earlier versions recorded such releases.
 func (r *Release) follow(terms map[history.Key]history.Term, adopted bool) error {
 	text, known := terms[keyOf(indexText, r.Turn)]
 	if _, held := terms[heldKey(text)]; !known || !held && !adopted {
@@ -296,7 +297,7 @@ func (r *Release) rests() []dag.TurnID {
 	return nil
 }
 
-// Recording is the part of the erasure of a turn that records by which marks its text is recognised. It acts with the erasure, see erasures.Base.Erase.
+// Recording returns the part of a turn's erasure that records the marks of its text. It acts with the erasure, see erasures.Base.Erase.
 func Recording(turn dag.TurnID, at dag.Time, key Key, text Text, marks []Mark) history.Change {
 	e := &Erased{Turn: turn, At: at, Key: key.Name(), Text: text.Digest}
 	for _, m := range marks {
@@ -307,10 +308,10 @@ func Recording(turn dag.TurnID, at dag.Time, key Key, text Text, marks []Mark) h
 	return &noting{list: []note{e}}
 }
 
-// A noting is notes on their way into the history.
+// A noting is the change that records notes.
 type noting struct {
 	list     []note
-	adopting bool // they have their numbers, and none may be there
+	adopting bool // the notes have their numbers, and none may be recorded already
 	recorded []note
 }
 
@@ -367,7 +368,7 @@ func (c *noting) Plan(k *history.State) (*history.Plan, error) {
 	return p, nil
 }
 
-// A Base is the record of texts that are held back, in a history.
+// A Base reads and writes the record of held-back texts in a history.
 type Base struct{ history.History }
 
 // Any reports whether digests of an erased text are on record.
@@ -376,7 +377,7 @@ func (b Base) Any(ctx context.Context, tenant dag.Tenant) (bool, error) {
 	return err == nil && len(lists[0]) > 0, err
 }
 
-// look asks for the first term of each key. It takes one question for each history.MaxRanges of them.
+// look reads the first term of each of n keys. It takes one query for each history.MaxRanges keys.
 func (b Base) look(ctx context.Context, tenant dag.Tenant, n int, key func(i int) (history.Index, []byte), found func(i int, t *history.Term) error) error {
 	for from := 0; from < n; from += history.MaxRanges {
 		ranges := make([]history.Range, min(n-from, history.MaxRanges))
@@ -399,7 +400,7 @@ func (b Base) look(ctx context.Context, tenant dag.Tenant, n int, key func(i int
 	return nil
 }
 
-// Recognise returns, for each mark that an erased text has, the turn that was erased; of several the first.
+// Recognise returns, for each mark that an erased text has, the erased turn; if several turns have the mark, the first one.
 func (b Base) Recognise(ctx context.Context, tenant dag.Tenant, marks []Mark) (map[Digest]dag.TurnID, error) {
 	found := map[Digest]dag.TurnID{}
 	err := b.look(ctx, tenant, len(marks), func(i int) (history.Index, []byte) { return indexDigest, marks[i].Digest[:] }, func(i int, t *history.Term) error {
@@ -412,7 +413,7 @@ func (b Base) Recognise(ctx context.Context, tenant dag.Tenant, marks []Mark) (m
 	return found, err
 }
 
-// Texts returns what is compared of the texts of turns that were erased or held back. A text that was not recorded is left out.
+// Texts returns the Text of each turn that was erased or held back, without Text.Long. Turns without a recorded Text are left out.
 func (b Base) Texts(ctx context.Context, tenant dag.Tenant, turns []dag.TurnID) (map[dag.TurnID]Text, error) {
 	found := map[dag.TurnID]Text{}
 	err := b.look(ctx, tenant, len(turns), func(i int) (history.Index, []byte) { return indexText, turns[i][:] }, func(i int, t *history.Term) error {
@@ -425,7 +426,7 @@ func (b Base) Texts(ctx context.Context, tenant dag.Tenant, turns []dag.TurnID) 
 	return found, err
 }
 
-// Released returns which of some turns were released.
+// Released returns which of the given turns were released.
 func (b Base) Released(ctx context.Context, tenant dag.Tenant, turns []dag.TurnID) (map[dag.TurnID]bool, error) {
 	found := map[dag.TurnID]bool{}
 	err := b.look(ctx, tenant, len(turns), func(i int) (history.Index, []byte) { return indexReleased, turns[i][:] }, func(i int, _ *history.Term) error {
@@ -435,7 +436,7 @@ func (b Base) Released(ctx context.Context, tenant dag.Tenant, turns []dag.TurnI
 	return found, err
 }
 
-// Hold records turns that are held back. A turn that is on record already stays as it is.
+// Hold records turns that are held back. A turn that is recorded already stays as it is.
 func (b Base) Hold(ctx context.Context, tenant dag.Tenant, list []Held) error {
 	c := &noting{}
 	for i := range list {
@@ -450,7 +451,8 @@ func (b Base) Hold(ctx context.Context, tenant dag.Tenant, list []Held) error {
 	return nil
 }
 
-// Release records that turns are released, all of them or none, and returns how many were not before. A turn that was not held back is store.ErrNotFound.
+// Release records turns as released, all of them or none, and returns how many
+// were not released before. A turn that was not held back is store.ErrNotFound.
 func (b Base) Release(ctx context.Context, tenant dag.Tenant, list []Release) (int, error) {
 	c := &noting{}
 	for i := range list {
@@ -494,16 +496,16 @@ func (b Base) After(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit
 	return list, nil
 }
 
-// Codec is the codec of the three kinds.
+// Codec is the codec of the kinds of this package.
 type Codec struct{}
 
-// Kinds are the three.
+// Kinds returns the three kinds.
 func (Codec) Kinds() []history.Kind { return []history.Kind{KindErased, KindHeld, KindReleased} }
 
-// Stream is what is known.
+// Stream returns history.Known.
 func (Codec) Stream() history.Stream { return history.Known }
 
-// Turns returns the turn that was erased.
+// Turns returns the erased turn that the entry of an erased text or of a held turn rests on. A release rests on none.
 func (Codec) Turns(e *history.Entry) []dag.TurnID {
 	n, err := read(e)
 	if err != nil {
@@ -512,7 +514,7 @@ func (Codec) Turns(e *history.Entry) []dag.TurnID {
 	return n.rests()
 }
 
-// Adopt makes a change of entries that another store has.
+// Adopt returns a change that adopts entries of another store.
 func (Codec) Adopt(entries []history.Entry) (history.Change, error) {
 	c := &noting{adopting: true}
 	for i := range entries {

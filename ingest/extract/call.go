@@ -8,19 +8,19 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// A call is one call of a tool as it is in a turn's content.
+// A call is one tool call in a turn's content.
 type call struct {
 	by    said
-	id    string // "" if the trace gives none
+	id    string // "" if the trace has none
 	tool  string
 	input map[string]json.RawMessage
 
-	// marked says that the trace marks results that are errors, so that one
-	// without a mark is a success. Claude Code does, chat messages do not.
+	// marked says that the trace marks error results, so that a result without a mark is a success. Claude Code marks them,
+	// chat messages do not.
 	marked bool
 }
 
-// text returns a member of the input that is a string, or "".
+// text returns the first non-empty string among the named members of the input, or "".
 func (c *call) text(keys ...string) string {
 	for _, key := range keys {
 		var s string
@@ -31,7 +31,7 @@ func (c *call) text(keys ...string) string {
 	return ""
 }
 
-// sure is how much a success of the call is worth.
+// sure returns the confidence of a success of the call.
 func (c *call) sure() dag.PPM {
 	if c.marked {
 		return Structured
@@ -45,16 +45,15 @@ const (
 	failureHead = "[tool_result error]\n"
 )
 
-// A Block is a part of a content: text, or a call of a tool.
+// A Block is a part of a content: text, or a tool call.
 type Block struct {
 	Tool string // "" for text
-	Text string // of a call its input
+	Text string // the text, or the input of a call
 }
 
-// Blocks parts a content into text and calls of tools. Content is one
-// text, in which somebody may have written what looks like a call. So the
-// headings must be as many as the attributes name, in the same order: one that
-// was made up is one too many, and then nothing is read. ok is false.
+// Blocks splits a content into text and tool calls. A content is one text, in which somebody may have written text that looks
+// like a call. So the headings must be exactly the tools that the attributes name, in the same order; otherwise, for example
+// with a forged heading, ok is false and no block counts.
 func Blocks(content string, attrs map[string]string) (blocks []Block, ok bool) {
 	var names, found []string
 	if tools := attrs[attrTool]; tools != "" {
@@ -70,14 +69,14 @@ func Blocks(content string, attrs map[string]string) (blocks []Block, ok bool) {
 			return nil, false
 		}
 		if strings.HasPrefix(input, "{") {
-			input, _, _ = strings.Cut(input, "\n") // compact JSON is one line; any other input is all that is left
+			input, _, _ = strings.Cut(input, "\n") // compact JSON is one line; any other input extends to the end
 		}
 		blocks, found = append(blocks, Block{Text: content[at:i]}, Block{Tool: name, Text: input}), append(found, name)
 		at = i + len(callHead) + len(name) + len("]\n") + len(input)
 	}
 }
 
-// callsOf reads the calls in a turn and the text around them; see Blocks.
+// callsOf returns the calls in a turn and the text around them; see Blocks.
 func callsOf(s *said) (calls []call, around string, ok bool) {
 	blocks, ok := Blocks(s.body.Content, s.body.Attrs)
 	if !ok {
@@ -108,8 +107,8 @@ func callsOf(s *said) (calls []call, around string, ok bool) {
 	return calls, rest.String(), true
 }
 
-// blockAt finds the next block from at on that begins with head, or -1. Blocks
-// begin at the start of a content or below an empty line.
+// blockAt returns the position of the next block that begins with head, from at on, or -1. A block begins at the start of a
+// content or after an empty line.
 func blockAt(text string, at int, head string) int {
 	if at == 0 && strings.HasPrefix(text, head) {
 		return 0
@@ -120,20 +119,19 @@ func blockAt(text string, at int, head string) int {
 	return -1
 }
 
-// A result is what a tool gave back.
+// A result is the result of a tool call.
 type result struct {
 	id     string
 	text   string
 	failed bool
 
-	// open says that the text is not known, because other blocks are in the
-	// turn and nobody can tell where it ends. text is empty.
+	// open says that the text is unknown, because the turn has other blocks and the end of the result cannot be determined.
+	// text is then empty.
 	open bool
 }
 
-// resultsOf reads the results in a turn. One result that is alone is all of
-// the content, whatever is in it. Otherwise there must be as many headings as the
-// attributes name ids: one that was made up is one too many.
+// resultsOf returns the results in a turn. A single result without other blocks is the whole content, whatever it contains.
+// Otherwise there must be as many headings as the attributes have ids, so a forged heading makes resultsOf fail.
 func resultsOf(s *said) ([]result, bool) {
 	ids := strings.Split(s.body.Attrs[attrToolUse], ",")
 	alone := s.body.Attrs[attrBlocks] == blockResult
@@ -163,7 +161,7 @@ func resultsOf(s *said) ([]result, bool) {
 	return results, true
 }
 
-// headings finds where results seem to begin, in one pass.
+// headings returns the positions where results seem to begin, in one pass.
 func headings(text string) (starts []int) {
 	for at := 0; ; {
 		i := blockAt(text, at, "[tool_result")
@@ -185,8 +183,8 @@ func oneResult(text string) (result, bool) {
 	return result{text: said, failed: true}, ok
 }
 
-// results takes a turn that answers calls of its parents. They are looked at by
-// ascending id, so that their order decides nothing.
+// results finds facts in a turn with results of its parents' calls. It reads the parents in the order of their ids, so the
+// order of parents has no effect.
 func (x *extraction) results(parents []dag.TurnID, parent func(dag.TurnID) (said, bool)) {
 	results, ok := resultsOf(&x.self)
 	if !ok {
@@ -217,7 +215,7 @@ func (x *extraction) results(parents []dag.TurnID, parent func(dag.TurnID) (said
 		switch {
 		case at >= 0:
 			x.answered(&calls[at], r)
-		case unclear > 0: // perhaps one of those
+		case unclear > 0: // it may be a call of such a parent
 			x.skipped.UnclearCall++
 		default:
 			x.skipped.MissingCall++
@@ -225,7 +223,7 @@ func (x *extraction) results(parents []dag.TurnID, parent func(dag.TurnID) (said
 	}
 }
 
-// answered applies the rules for a call whose result is here.
+// answered applies the rules for a call with a known result.
 func (x *extraction) answered(c *call, r *result) {
 	if !r.failed {
 		x.files(c, r)

@@ -11,8 +11,7 @@ import (
 // commandTools are the tools that run a command.
 var commandTools = []string{"Bash", "bash", "shell", "local_shell", "run_shell_command", "run_terminal_cmd", "execute_command"}
 
-// commandOf returns the command that a call runs, or "". Some programs give it as
-// the words of "bash -lc COMMAND".
+// commandOf returns the command that a call runs, or "". Some programs pass it as the words of "bash -lc COMMAND".
 func commandOf(c *call) string {
 	if !slices.Contains(commandTools, c.tool) {
 		return ""
@@ -25,13 +24,13 @@ func commandOf(c *call) string {
 	return c.text("command")
 }
 
-// exitText begins what Claude Code answers for a command that ran and failed. An
-// error without it is of a command that did not run: refused, or not allowed.
+// exitText begins Claude Code's result of a command that ran and failed. An error without it belongs to a command that did not
+// run, because it was refused or not allowed.
 const exitText = "Exit code "
 
 func ran(r *result) bool { return !r.failed || strings.HasPrefix(r.text, exitText) }
 
-// command takes a command that ran.
+// command finds facts about a command that ran.
 func (x *extraction) command(c *call, r *result, text string) {
 	x.add(&c.by, RanCommand, strings.TrimSpace(text), c.sure())
 	list, ok := splitShell(text)
@@ -88,15 +87,15 @@ func gitSubcommand(words []word) string {
 	return ""
 }
 
-// committing are the subcommands that say which commits they made.
+// committing are the subcommands that print the commits they made.
 var committing = []string{"commit", "merge", "cherry-pick", "revert", "rebase", "am"}
 
-// commitLine is what git says of a commit that it made.
+// commitLine matches git's line about a commit that it made.
 var commitLine = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^\[([^\]\n]*?)( \(root-commit\))? ([0-9a-f]{7,64})\] `)
 })
 
-// commitLines finds commits. A command that failed may have made some before.
+// commitLines finds commits. A failed command may have made commits before it failed.
 func (x *extraction) commitLines(c *call, text string) {
 	if !strings.Contains(text, "] ") {
 		return
@@ -113,7 +112,7 @@ func (x *extraction) commitLines(c *call, text string) {
 	}
 }
 
-// branchLine is what git says of the branch it is on, or went to.
+// branchLine matches git's lines about the current branch or a switch to another.
 var branchLine = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^(?:On branch ([^\s']+)|(?:Switched to(?: a new)? branch|Already on) '([^\s']+)')$`)
 })
@@ -129,16 +128,16 @@ func (x *extraction) branchLines(c *call, text string) {
 	}
 }
 
-// isBranch reports whether git would take s for a branch, as far as its bytes go.
+// isBranch reports whether git would accept s as a branch, judging by its bytes only.
 func isBranch(s string) bool {
 	return s != "" && !strings.ContainsAny(s, " ~^:?*[\\\t\r\n") && !strings.Contains(s, "..") && s[0] != '-'
 }
 
-// pullCommands are the subcommands of "gh pr" that are given a pull request.
+// pullCommands are the subcommands of "gh pr" with a pull request as argument.
 var pullCommands = strings.Fields("checkout checks close comment diff edit merge ready reopen review update-branch view")
 
-// pullArgument finds the number in "gh pr view 174". The address would need the
-// repository, which the command leaves to the folder.
+// pullArgument finds the number in "gh pr view 174". It finds no address, since that needs the repository, which the command
+// takes from the folder.
 func (x *extraction) pullArgument(c *call, words []word) {
 	if len(words) < 4 || words[1].text != "pr" || !slices.Contains(pullCommands, words[2].text) || !words[3].fixed {
 		return
@@ -150,7 +149,7 @@ func (x *extraction) pullArgument(c *call, words []word) {
 	x.addresses(&c.by, NamedPullRequest, words[3].text)
 }
 
-// opened takes what "gh pr create" prints: the address on a line of its own.
+// opened finds the output of "gh pr create": the address on its own line.
 func (x *extraction) opened(c *call, text string) {
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)

@@ -8,8 +8,7 @@ import (
 	"github.com/graphkernel/graphkernel/normalize"
 )
 
-// Rules names the rules. They are fixed once released: another table is another
-// name.
+// Rules names the set of rules. A released set never changes: changed rules get another name.
 const Rules = "extract/2"
 
 // The predicates.
@@ -17,37 +16,37 @@ const (
 	PartOf            = "part-of"             // a turn, and "conversation:" and its conversation
 	OnBranch          = "on-branch"           // a turn, and the git branch it was on
 	ReadFile          = "read-file"           // a call, and the path
-	WroteFile         = "wrote-file"          // a call, and the path: the whole content was given
-	CreatedFile       = "created-file"        // a call, and the path: it was not there before
+	WroteFile         = "wrote-file"          // a call, and the path: the call has the whole content
+	CreatedFile       = "created-file"        // a call, and the path: the file did not exist before
 	EditedFile        = "edited-file"         // a call, and the path: a part was changed
 	RanCommand        = "ran-command"         // a call, and the command as written
 	TestPassed        = "test-passed"         // a call, and the test or package as the runner names it
-	TestFailed        = "test-failed"         // the same of one that failed
+	TestFailed        = "test-failed"         // a call, and the test or package that failed, as the runner names it
 	AddedPackage      = "added-package"       // a call, and ECOSYSTEM:NAME
 	AddedVersion      = "added-version"       // a call, and ECOSYSTEM:NAME with the version as written
-	MadeCommit        = "made-commit"         // a call or a commit's turn, and the hash, which git cuts short for the former
+	MadeCommit        = "made-commit"         // a call or a commit's turn, and the hash, which git abbreviates for the former
 	NamedPullRequest  = "named-pull-request"  // a turn, and the address or #NUMBER
 	OpenedPullRequest = "opened-pull-request" // a call, and the address
 )
 
-// Predicates lists every predicate in the order of their bytes.
+// Predicates lists all predicates in byte order.
 var Predicates = [...]string{
 	AddedPackage, AddedVersion, CreatedFile, EditedFile, MadeCommit, NamedPullRequest, OnBranch, OpenedPullRequest,
 	PartOf, RanCommand, ReadFile, TestFailed, TestPassed, WroteFile,
 }
 
-// Confidences. There are no others, so that each has a meaning.
+// Confidences. There are no others, so each has a meaning.
 const (
-	Structured dag.PPM = 1_000_000 // the trace says so in a field of its own
-	FixedForm  dag.PPM = 900_000   // text was read that has one form, or a tool answered that cannot report an error
-	Loose      dag.PPM = 700_000   // text was read that might mean something else
+	Structured dag.PPM = 1_000_000 // the trace has a field for it
+	FixedForm  dag.PPM = 900_000   // from text with a fixed form, or from a tool that cannot report errors
+	Loose      dag.PPM = 700_000   // from text that might mean something else
 )
 
 // MaxObject is the length of the longest object, in bytes.
 const MaxObject = normalize.MaxName
 
-// types are those of the objects of predicates. An object of a type is a literal: two of them are
-// one only if every byte is the same.
+// types are the types of predicates' objects. An object with a type is a literal: two objects are the same only if every byte
+// is.
 var types = map[string]normalize.Type{
 	AddedPackage: normalize.Package, AddedVersion: normalize.Version,
 	CreatedFile: normalize.File, EditedFile: normalize.File, ReadFile: normalize.File, WroteFile: normalize.File,
@@ -56,32 +55,32 @@ var types = map[string]normalize.Type{
 	TestFailed: normalize.Test, TestPassed: normalize.Test,
 }
 
-// A Finding is one fact that a turn is the evidence of.
+// A Finding is one fact for which a turn is the evidence.
 type Finding struct {
-	Turn       dag.TurnID // where it is written: a call's result, or the turn itself
-	Subject    string     // [SubjectOf] the turn that did it: the call, or the turn itself
+	Turn       dag.TurnID // the evidence: a call's result, or the turn itself
+	Subject    string     // [SubjectOf] the acting turn: the call, or the turn itself
 	Predicate  string     // one of Predicates
 	Object     string     // at most MaxObject bytes, never empty; a literal of package normalize, if the predicate has a type
 	Confidence dag.PPM
 }
 
-// SubjectOf names a turn as the subject of a finding.
+// SubjectOf returns the subject of findings about a turn.
 func SubjectOf(id dag.TurnID) string { return string(normalize.Turn) + ":" + id.String() }
 
-// ObjectOf names a conversation as the object of a finding.
+// ObjectOf returns the object for a conversation.
 func ObjectOf(id dag.ConversationID) string {
 	return string(normalize.Conversation) + ":" + id.String()
 }
 
-// Skipped counts what looked like evidence and gave no finding.
+// Skipped counts possible evidence that led to no finding.
 type Skipped struct {
 	LongObject     int // an object of more than MaxObject bytes
-	UnnamedObject  int // an object that is no literal: it begins with white space, or holds U+0000
+	UnnamedObject  int // an object that is not a literal: it begins with white space, or contains U+0000
 	MissingCall    int // a tool's result whose call is not among the turn's parents
-	UnclearCall    int // content that does not hold the calls that the attributes name, or an input that is no object
-	UnclearResult  int // a result whose text cannot be told from what is beside it; what needs no text is found
-	UnclearCommand int // a command that is no shell text as far as these rules read it; only ran-command is given
-	ModelExchange  int // a turn that keeps what a model was shown, or its answer: it repeats what others said
+	UnclearCall    int // content whose calls differ from those in the attributes, or an input that is not an object
+	UnclearResult  int // a result whose text cannot be separated from other blocks; rules that need no text still apply
+	UnclearCommand int // a command that these rules cannot read as shell text; it leads only to ran-command
+	ModelExchange  int // a turn with the prompt or the answer of a model: it repeats what others said
 }
 
 // Add adds other to s.
@@ -95,18 +94,17 @@ func (s *Skipped) Add(other Skipped) {
 	s.ModelExchange += other.ModelExchange
 }
 
-// Of returns the findings of a turn, each once, ordered by predicate, object and
-// subject. A body that is withheld or erased, nil, gives none.
+// Of returns the findings of a turn without duplicates, ordered by predicate, object and subject. There are none for a nil
+// body, which was withheld or erased.
 //
-// parents are the turn's, in any order. parent gives a turn and its body, or nil
-// for what is not to be had; it is called for the parents of tools' results
-// alone, and what it returns is not written to.
+// parents are the turn's parents, in any order. parent returns a turn and its body, or nil if they are unavailable. Of calls it
+// only for the parents of turns with tool results, and does not change what it returns.
 func Of(t *dag.Turn, b *dag.Body, parents []dag.TurnID, parent func(dag.TurnID) (*dag.Turn, *dag.Body)) []Finding {
 	found, _ := OfCounted(t, b, parents, parent)
 	return found
 }
 
-// OfCounted is [Of] and says what was skipped.
+// OfCounted is like [Of], and also returns what was skipped.
 func OfCounted(t *dag.Turn, b *dag.Body, parents []dag.TurnID, parent func(dag.TurnID) (*dag.Turn, *dag.Body)) ([]Finding, Skipped) {
 	if t == nil || b == nil {
 		return nil, Skipped{}
@@ -132,8 +130,7 @@ func OfCounted(t *dag.Turn, b *dag.Body, parents []dag.TurnID, parent func(dag.T
 	return x.finish(), x.skipped
 }
 
-// OfDraft is [OfCounted] for a turn on its way in. parent gives the draft of a
-// parent, or nil.
+// OfDraft is like [OfCounted], for a turn that is not yet admitted. parent returns the draft of a parent, or nil.
 func OfDraft(d *dag.Draft, parent func(dag.TurnID) *dag.Draft) ([]Finding, Skipped) {
 	if d == nil {
 		return nil, Skipped{}
@@ -146,7 +143,7 @@ func OfDraft(d *dag.Draft, parent func(dag.TurnID) *dag.Draft) ([]Finding, Skipp
 	return OfCounted(t, b, parents, func(id dag.TurnID) (*dag.Turn, *dag.Body) { return ofDraft(parent(id)) })
 }
 
-// ofDraft returns as much of a turn as the rules look at.
+// ofDraft returns the parts of a turn that the rules read.
 func ofDraft(d *dag.Draft) (*dag.Turn, *dag.Body) {
 	if d == nil || d.Redacted {
 		return nil, nil
@@ -155,7 +152,7 @@ func ofDraft(d *dag.Draft) (*dag.Turn, *dag.Body) {
 		&dag.Body{Author: d.Author, Content: d.Content, Attrs: d.Attrs}
 }
 
-// Attributes and kinds of blocks that importers write.
+// Attributes and block kinds that importers write.
 const (
 	attrBlocks   = "blocks"
 	attrBranch   = "git_branch"
@@ -169,28 +166,28 @@ const (
 	blockResult  = "tool_result"
 )
 
-// A said is a turn that can be a subject.
+// A said is a turn that can be the subject of a finding.
 type said struct {
 	id           dag.TurnID
 	conversation dag.ConversationID
 	body         *dag.Body
 }
 
-// An extraction is one call of Of.
+// An extraction is the state of one call of Of.
 type extraction struct {
 	self    said
 	found   []Finding
 	skipped Skipped
-	acted   []said // the subjects so far, each once
+	acted   []said // the subjects so far, without duplicates
 }
 
-// add adds a finding about a turn.
+// add adds a finding about the turn subject.
 func (x *extraction) add(subject *said, predicate, object string, c dag.PPM) {
 	if object == "" {
 		return
 	}
 	t := types[predicate]
-	typed := t != "" && !strings.HasPrefix(object, "#") // #NUMBER is no address
+	typed := t != "" && !strings.HasPrefix(object, "#") // #NUMBER is not an address
 	if len(object) > MaxObject || typed && len(t)+len(":")+len(object) > MaxObject {
 		x.skipped.LongObject++
 		return
@@ -208,13 +205,12 @@ func (x *extraction) add(subject *said, predicate, object string, c dag.PPM) {
 	}
 }
 
-// finish joins each subject to its conversation and its branch, and orders what
-// was found. A turn about which nothing else is known gets neither: every turn has
-// a conversation, and saying so of all of them would drown the rest.
+// finish connects each subject to its conversation and its branch, and orders the findings. A turn without other findings gets
+// neither: every turn has a conversation, and findings about all of them would bury the rest.
 func (x *extraction) finish() []Finding {
 	for _, s := range slices.Clone(x.acted) {
 		x.add(&s, PartOf, ObjectOf(s.conversation), Structured)
-		if branch := s.body.Attrs[attrBranch]; branch != "HEAD" { // what git says of no branch
+		if branch := s.body.Attrs[attrBranch]; branch != "HEAD" { // git's name for no branch
 			x.add(&s, OnBranch, branch, Structured)
 		}
 	}
@@ -230,7 +226,7 @@ func (x *extraction) finish() []Finding {
 		}
 		return int(b.Confidence) - int(a.Confidence)
 	})
-	return slices.CompactFunc(x.found, func(a, b Finding) bool { // the first, of the highest confidence, stays
+	return slices.CompactFunc(x.found, func(a, b Finding) bool { // keeps the first, which has the highest confidence
 		return a.Predicate == b.Predicate && a.Object == b.Object && a.Subject == b.Subject
 	})
 }

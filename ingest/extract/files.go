@@ -2,8 +2,8 @@ package extract
 
 import "strings"
 
-// fileTools says what the tools do that are given a file's path. The names are
-// those of Claude Code first, then those of other programs.
+// fileTools maps tools with a file path as input to what they do. The names of Claude Code come first, then those of other
+// programs.
 var fileTools = map[string]string{
 	"Read":         ReadFile,
 	"NotebookRead": ReadFile,
@@ -17,7 +17,7 @@ var fileTools = map[string]string{
 	"create_file":  CreatedFile,
 }
 
-// editorCommands says what the editors do that take a command.
+// editorCommands maps the commands of editor tools to what they do.
 var editorCommands = map[string]string{
 	"view":        ReadFile,
 	"create":      WroteFile,
@@ -26,11 +26,11 @@ var editorCommands = map[string]string{
 	"undo_edit":   EditedFile,
 }
 
-// createdText begins what Claude Code answers where the file was not there before.
+// createdText begins Claude Code's result for a file that did not exist before.
 const createdText = "File created successfully at: "
 
-// files takes a call that succeeded. Paths stay as they were written: the folder
-// that a relative one is relative to is not in the trace's turns.
+// files finds the facts about files in a successful call. Paths stay as they are written, since a trace's turns do not contain
+// the folder of a relative path.
 func (x *extraction) files(c *call, r *result) {
 	predicate := fileTools[c.tool]
 	if c.tool == "str_replace_based_edit_tool" || c.tool == "str_replace_editor" {

@@ -7,10 +7,10 @@ import (
 	"sync"
 )
 
-// A packageCommand is a command that adds the packages it is given. Its options
-// are known: after an unknown one nobody can tell a package from a value.
+// A packageCommand is a command that adds packages. All its options must be known: after an unknown option, a package cannot be
+// distinguished from a value.
 type packageCommand struct {
-	begins    string // the words that it begins with
+	begins    string // the first words of the command
 	ecosystem string
 	flags     string // options without a value
 	valued    string // options whose value is the next word
@@ -27,7 +27,7 @@ const (
 	uvValued  = "--group --optional --extra --package --index --index-url --extra-index-url -c --constraint -r --requirements --python -p --branch --tag --rev"
 )
 
-// packageCommands are tried from the first to the last.
+// packageCommands are tried in this order.
 var packageCommands = [...]packageCommand{
 	{"go get", "go", "-u -t -v -x -d -u=patch", ""},
 	{"npm install", "npm", npmFlags, "-w --workspace --prefix --registry"},
@@ -46,8 +46,8 @@ var packageCommands = [...]packageCommand{
 	{"cargo add", "cargo", "--dev --build --optional --no-default-features -q --quiet -v", "-F --features -p --package --rename --target --manifest-path --registry"},
 }
 
-// packageNames say what a package is called in each ecosystem, without version,
-// extras and tag. What does not fit, such as a path or an address, is no name.
+// packageNames match package names of each ecosystem, with an optional version, extras and tag. Anything else, such as a path
+// or an address, is not a package name.
 var packageNames = sync.OnceValue(func() map[string]*regexp.Regexp {
 	return map[string]*regexp.Regexp{
 		"go":    regexp.MustCompile(`^([a-z0-9][a-z0-9-]*(?:\.[a-z0-9-]+)+(?:/[A-Za-z0-9_.~!-]+)*)(?:@[^/]+)?$`),
@@ -57,8 +57,8 @@ var packageNames = sync.OnceValue(func() map[string]*regexp.Regexp {
 	}
 })
 
-// packages takes the i-th command of a list that succeeded. One after "||" may
-// not have run, and one before it may have failed.
+// packages finds the packages that the i-th command of a successful list added. A command after "||" may not have run, and a
+// command before it may have failed.
 func (x *extraction) packages(c *call, list []segment, i int) {
 	p, args := packageCommandOf(list[i].words)
 	if p == nil || list[i].after == "||" || list[i].after == "&" || i > 0 && list[i-1].after == "||" {
@@ -66,7 +66,7 @@ func (x *extraction) packages(c *call, list []segment, i int) {
 	}
 	sure := FixedForm
 	for j := i; j < len(list); j++ {
-		// Success of the list is that of its last command, and of those joined to it.
+		// The success of a list is the success of its last command, and of the commands joined to it by "&&".
 		last := j == len(list)-1 && (list[j].after == "" || list[j].after == ";")
 		if list[j].after != "&&" && !last {
 			sure = Loose
@@ -85,7 +85,7 @@ func (x *extraction) packages(c *call, list []segment, i int) {
 			return
 		case w.fixed && name != nil && !isLocal(p, w.text):
 			names = append(names, name[1])
-			if rest := w.text[len(name[1]):]; rest != "" && !strings.HasSuffix(rest, "]") { // which ends a list of extras
+			if rest := w.text[len(name[1]):]; rest != "" && !strings.HasSuffix(rest, "]") { // a "]" ends a list of extras
 				versions = append(versions, w.text)
 			}
 		}
@@ -98,7 +98,7 @@ func (x *extraction) packages(c *call, list []segment, i int) {
 	}
 }
 
-// isLocal reports whether a word that looks like a name is a file.
+// isLocal reports whether a word that looks like a package name is a file or removes a package.
 func isLocal(p *packageCommand, w string) bool {
 	return w == "." || p.ecosystem == "pypi" && (strings.HasSuffix(w, ".whl") || strings.HasSuffix(w, ".tar.gz") || strings.HasSuffix(w, ".txt")) ||
 		p.ecosystem == "npm" && strings.HasSuffix(w, ".tgz") || p.ecosystem == "go" && strings.HasSuffix(w, "@none")

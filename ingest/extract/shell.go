@@ -2,24 +2,21 @@ package extract
 
 import "strings"
 
-// A word of a shell command. fixed says that it is what it will be: no variable
-// and no command is in it.
+// A word is a word of a shell command. fixed says that the word contains no variable and no command.
 type word struct {
 	text  string
 	fixed bool
 }
 
-// A segment is one simple command. after is what follows it: "&&", "||",
-// "|", ";" (or a new line), "&", or "" at the end.
+// A segment is one simple command. after is the operator after it: "&&", "||", "|", ";" (or a newline), "&", or "" at the end.
 type segment struct {
 	words []word
 	after string
 }
 
-// splitShell takes a command apart as a POSIX shell would, without expanding
-// anything. Bodies of here-documents, targets of redirections and commands
-// within words are left out. ok is false for what it does not understand, such
-// as a quote that is not closed.
+// splitShell splits a command into segments as a POSIX shell would, without expanding anything. It drops the bodies of
+// here-documents, the targets of redirections and commands within words. ok is false for text that it cannot read, such as an
+// unclosed quote.
 func splitShell(text string) (list []segment, ok bool) {
 	s := &shell{text: text}
 	if !s.list(0, 0) {
@@ -31,7 +28,7 @@ func splitShell(text string) (list []segment, ok bool) {
 	return s.segments, true
 }
 
-// plainCommand leaves out what precedes a command's name.
+// plainCommand drops the words before a command's name.
 func plainCommand(words []word) []word {
 	for len(words) > 0 {
 		switch w := words[0].text; {
@@ -51,19 +48,19 @@ func isAssignment(w string) bool {
 	return ok && name != "" && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789") == ""
 }
 
-// maxNesting bounds commands within commands.
+// maxNesting is how deep commands may be nested.
 const maxNesting = 32
 
-// A shell reads one text from left to right.
+// A shell is the state of reading one text from left to right.
 type shell struct {
 	text     string
 	at       int
-	pending  []string // delimiters of here-documents that begin at the next new line
+	pending  []string // delimiters of here-documents that begin on the next line
 	segments []segment
 	words    []word
 }
 
-// end ends the segment with the operator that follows it.
+// end ends the current segment; after is the operator after it.
 func (s *shell) end(after string) {
 	if len(s.words) > 0 {
 		s.segments = append(s.segments, segment{s.words, after})
@@ -75,7 +72,7 @@ func (s *shell) end(after string) {
 
 func (s *shell) has(prefix string) bool { return strings.HasPrefix(s.text[s.at:], prefix) }
 
-// list reads up to an unopened until, or to the end of the text if that is 0.
+// list reads up to the unmatched byte until, or to the end of the text if until is 0.
 func (s *shell) list(until byte, nesting int) bool {
 	if nesting > maxNesting {
 		return false
@@ -141,7 +138,7 @@ func (s *shell) list(until byte, nesting int) bool {
 	return until == 0 && groups == 0 && len(s.pending) == 0
 }
 
-// redirection reads an operator and its target, or a process in its place.
+// redirection reads an operator and its target, or a process substitution.
 func (s *shell) redirection(nesting int) bool {
 	switch {
 	case s.has("<(") || s.has(">("):
@@ -172,7 +169,7 @@ func (s *shell) blanks() {
 	}
 }
 
-// documents skips the bodies of here-documents. The last may end with the text.
+// documents skips the bodies of here-documents. The last body may end with the text.
 func (s *shell) documents() bool {
 	for len(s.pending) > 0 {
 		if s.at >= len(s.text) {
@@ -187,7 +184,7 @@ func (s *shell) documents() bool {
 	return true
 }
 
-// inner reads the commands within a word and forgets them.
+// inner reads the commands within a word and discards them.
 func (s *shell) inner(nesting int) bool {
 	in := &shell{text: s.text, at: s.at}
 	ok := in.list(')', nesting+1)

@@ -2,7 +2,7 @@ package extract
 
 import "strings"
 
-// word reads one word. It may be empty if quotes are all there is.
+// word reads one word. The word may be empty if it consists only of quotes.
 func (s *shell) word(nesting int) (word, bool) {
 	var text strings.Builder
 	w := word{fixed: true}
@@ -45,7 +45,7 @@ func (s *shell) word(nesting int) (word, bool) {
 	return w, true
 }
 
-// quoted reads what is between double quotes, from after the first.
+// quoted reads the rest of a double-quoted text; the opening quote was read.
 func (s *shell) quoted(text *strings.Builder, w *word, nesting int) bool {
 	for s.at < len(s.text) {
 		switch c := s.text[s.at]; {
@@ -73,7 +73,7 @@ func (s *shell) quoted(text *strings.Builder, w *word, nesting int) bool {
 	return false
 }
 
-// expansion passes over a variable or a command in a word, from its $ or `.
+// expansion skips a variable or a command in a word, beginning with $ or `.
 func (s *shell) expansion(nesting int) bool {
 	switch {
 	case s.has("`"):
@@ -98,6 +98,6 @@ func (s *shell) expansion(nesting int) bool {
 		s.at += end + 1
 		return true
 	}
-	s.at++ // the name that follows is read as text of a word that is not fixed
+	s.at++ // the variable's name is read as text; the word is not fixed anyway
 	return true
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// pullAddress is the address of a pull request. A text with one has what mayHavePullAddress looks for.
+// pullAddress matches the address of a pull request. mayHavePullAddress is true for every text with a match.
 var pullAddress = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\bhttps://github\.com/([A-Za-z0-9_.-]+)/([A-Za-z0-9_.-]+)/pull/([0-9]{1,9})\b`)
 })
@@ -19,11 +19,11 @@ func mayHavePullAddress(text string) bool {
 	return ok && strings.Contains(path, "/pull/")
 }
 
-// pullNames precede the number of a pull request, with or without a space between them, and with or without an s.
+// pullNames are the words before a pull request's number, with or without a following space, and with or without an s.
 var pullNames = [...]string{"PR", "Pull Request", "Pull request", "pull Request", "pull request"}
 
-// pullNumbers calls found with each number of a pull request in a text: \b(?:PRs?|[Pp]ull [Rr]equests?) ?#([0-9]{1,9})\b, read from
-// the # on, since most texts have none.
+// pullNumbers calls found with each number of a pull request in a text: \b(?:PRs?|[Pp]ull [Rr]equests?) ?#([0-9]{1,9})\b. It
+// searches for the # first, since most texts have none.
 func pullNumbers(text string, found func(number string)) {
 	for at := 0; ; {
 		i := strings.IndexByte(text[at:], '#')
@@ -42,7 +42,7 @@ func pullNumbers(text string, found func(number string)) {
 	}
 }
 
-// namesPull reports whether a text ends with a name of pull requests.
+// namesPull reports whether a text ends with one of pullNames.
 func namesPull(text string) bool {
 	text = strings.TrimSuffix(strings.TrimSuffix(text, " "), "s")
 	for _, name := range pullNames {
@@ -53,19 +53,19 @@ func namesPull(text string) bool {
 	return false
 }
 
-// isWordByte reports what \b goes by.
+// isWordByte reports whether \b counts c as part of a word.
 func isWordByte(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_'
 }
 
-// commit takes a commit of a repository's history.
+// commit finds the facts in a commit of a repository's history.
 func (x *extraction) commit() {
 	x.add(&x.self, MadeCommit, x.self.body.Attrs[dag.AttrExternalID], Structured)
 	x.pulls(&x.self, x.self.body.Content)
 }
 
-// speech takes what people and agents say, which is all but the inputs of tools.
-// What a program put in a person's place is not said by anybody.
+// speech finds the facts in what people and agents say, which excludes the inputs of tools. It skips text that a program wrote
+// in a person's place.
 func (x *extraction) speech() {
 	b := x.self.body
 	if b.Attrs[attrMeta] == "true" {
@@ -89,7 +89,7 @@ func (x *extraction) pulls(subject *said, text string) {
 	pullNumbers(text, func(number string) { x.add(subject, NamedPullRequest, "#"+number, Loose) })
 }
 
-// addresses finds those of pull requests. What follows the number names a part.
+// addresses finds the addresses of pull requests. It drops anything after the number, which names a part of the pull request.
 func (x *extraction) addresses(subject *said, predicate, text string) {
 	if !mayHavePullAddress(text) {
 		return

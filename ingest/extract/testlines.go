@@ -7,14 +7,14 @@ import (
 	"sync"
 )
 
-// testRunners are programs that run nothing but tests.
+// testRunners are programs that only run tests.
 var testRunners = strings.Fields("pytest py.test jest vitest gotestsum")
 
-// taskRunners run tests if a word after them says so.
+// taskRunners are programs that run tests if a later word says so.
 var taskRunners = strings.Fields("go cargo npm pnpm yarn bun npx make just mise task uv poetry pipenv python python3 tox nox hatch")
 
-// runsTests reports whether a command runs tests. Only then is its output read
-// as theirs: a file that holds such lines is not a run.
+// runsTests reports whether a command runs tests. Only the output of such a command is read as test results, since a file may
+// contain the same lines.
 func runsTests(words []word) bool {
 	if len(words) == 0 {
 		return false
@@ -31,26 +31,26 @@ func runsTests(words []word) bool {
 	})
 }
 
-// A testForm is a line in which a runner says how a test ended. The first group
-// is the word, the second the name, or the other way round.
+// A testForm is the form of a line with the result of a test. The first group is the result and the second the name, or the
+// other way round if swap is true.
 type testForm struct {
 	line   *regexp.Regexp
 	swap   bool
 	passed string
 }
 
-// testForms are compiled when a command that runs tests is read for the first time.
+// testForms are compiled when the first command that runs tests is read.
 var testForms = sync.OnceValue(func() []testForm {
 	return []testForm{
 		// go test: --- PASS: TestName (0.00s)
 		{line: regexp.MustCompile(`^ *--- (PASS|FAIL): (\S+) \([0-9.]+s\)$`), passed: "PASS"},
-		// go test: ok  	example.com/package	0.4s; there may be a coverage after it
+		// go test: ok   example.com/package 0.4s; a coverage may follow
 		{line: regexp.MustCompile(`^(ok  |FAIL)\t([^\s\[\]]+)\t(?:\(cached\)|[0-9.]+s)(?:\tcoverage: .*)?$`), passed: "ok  "},
 		// go test: FAIL	example.com/package [build failed]
 		{line: regexp.MustCompile(`^(FAIL)\t([^\s\[\]]+) \[(?:build|setup) failed\]$`), passed: "ok  "},
 		// pytest -v: tests/test_a.py::test_b PASSED   [ 50%]
 		{line: regexp.MustCompile(`^([^\s:]+\.py::\S+) (PASSED|FAILED|ERROR)(?: +\[ *[0-9]+%\])?$`), swap: true, passed: "PASSED"},
-		// pytest, its summary: FAILED tests/test_a.py::test_b - AssertionError
+		// pytest summary: FAILED tests/test_a.py::test_b - AssertionError
 		{line: regexp.MustCompile(`^(PASSED|FAILED|ERROR) ([^\s:]+\.py::\S+)(?: - .*)?$`), passed: "PASSED"},
 		// cargo test: test module::name ... ok
 		{line: regexp.MustCompile(`^test (\S+)(?: - should panic)? \.\.\. (ok|FAILED)$`), swap: true, passed: "ok"},
@@ -59,7 +59,7 @@ var testForms = sync.OnceValue(func() []testForm {
 	}
 })
 
-// testLines finds the tests whose end the output tells.
+// testLines finds the tests whose results are in the output.
 func (x *extraction) testLines(c *call, text string) {
 	if text == "" {
 		return

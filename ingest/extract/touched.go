@@ -8,13 +8,12 @@ import (
 	"github.com/graphkernel/graphkernel/normalize"
 )
 
-// touchable are the types of what a turn can touch.
+// touchable are the types of things that a turn can touch.
 var touchable = []normalize.Type{normalize.File, normalize.Package, normalize.Commit, normalize.URL}
 
-// Touched returns the names of what a turn touched, as far as the turn itself says it, each once, in
-// the order of the text: a call touches what it would be the subject of if it succeeded, without
-// a word of its result, which is not there yet. They are literals of package normalize: files,
-// packages, commits and addresses of pull requests.
+// Touched returns the names of the things that a turn touched, as far as the turn itself shows, without duplicates, in the
+// order of the text. A call touches the objects of the findings that it would have on success; its result is not used, since it
+// does not exist yet. The names are literals of package normalize: files, packages, commits and addresses of pull requests.
 func Touched(t *dag.Turn, b *dag.Body) (names []string) {
 	if t == nil || b == nil || b.Attrs[attrExchange] != "" {
 		return nil
@@ -42,5 +41,5 @@ func Touched(t *dag.Turn, b *dag.Body) (names []string) {
 	return names
 }
 
-// TouchedByDraft is [Touched] for a turn on its way in.
+// TouchedByDraft is [Touched] for a turn that is not yet admitted.
 func TouchedByDraft(d *dag.Draft) []string { return Touched(ofDraft(d)) }

@@ -11,40 +11,40 @@ import (
 
 // Bounds of an answer.
 const (
-	MaxFacts = 64  // facts that are taken of it; further ones are refused
+	MaxFacts = 64  // facts that are read from an answer; more are refused
 	MaxName  = 256 // bytes of a subject, a predicate or an object
 )
 
-// DefaultCeiling is the most that a model's facts are held for, unless somebody says
-// otherwise: below whatever the rules of extract/1 give.
+// DefaultCeiling is the default upper bound of the confidence of a model's facts. It is below every confidence of package
+// extract.
 const DefaultCeiling dag.PPM = 500_000
 
-// A Reason says why something of an answer was refused. Nothing that is refused is repaired.
+// A Reason says why a part of an answer was refused. Refused parts are not repaired.
 type Reason string
 
-// The reasons. Those of the first group refuse a whole answer, the others one fact.
+// The reasons. Those of the first group refuse a whole answer, those of the second one fact.
 const (
-	NoJSON  Reason = "no_json"  // not one JSON text: a code fence, words around it, an end that is missing
-	NoFacts Reason = "no_facts" // JSON, but not an object with the member facts, a list, and no other
+	NoJSON  Reason = "no_json"  // not one JSON text: a code fence, words around it, a missing end
+	NoFacts Reason = "no_facts" // not a JSON object whose only member is facts, a list
 	Forged  Reason = "forged"   // a response in the ledger that this package did not write
 
-	NoFact        Reason = "no_fact"        // not an object of the members that were asked for
-	UnknownLabel  Reason = "unknown_label"  // of a turn that was not shown
-	EmptyName     Reason = "empty_name"     // normalize.Name leaves nothing of it
-	LongName      Reason = "long_name"      // of more than MaxName bytes
-	BadConfidence Reason = "bad_confidence" // no number from 0 to 1 that is a whole number of millionths
-	TooMany       Reason = "too_many"       // after MaxFacts others
+	NoFact        Reason = "no_fact"        // not an object with exactly the requested members
+	UnknownLabel  Reason = "unknown_label"  // the label of a turn that was not shown
+	EmptyName     Reason = "empty_name"     // normalize.Name makes the name empty
+	LongName      Reason = "long_name"      // a name of more than MaxName bytes
+	BadConfidence Reason = "bad_confidence" // not a number from 0 to 1 with at most six decimal places
+	TooMany       Reason = "too_many"       // more than MaxFacts facts
 )
 
-// Refusals counts what was refused.
+// Refusals counts refused answers and facts by reason.
 type Refusals map[Reason]int
 
-// Read returns the facts that a model's answer holds, of a question that showed so many turns,
-// in their order, and what was refused. Where the model says how sure it is, that counts up to
-// the ceiling; else the ceiling does. The evidence is left for the caller to name.
+// Read returns the facts in a model's answer, in their order, and what was refused. shown is the number of turns in the
+// question. A fact has the confidence that the model states, up to the ceiling; if the model states none, it has the ceiling.
+// The caller sets the evidence.
 func Read(answer string, shown int, m Model, ceiling dag.PPM) ([]knowledge.Fact, Refusals) {
 	refused := Refusals{}
-	const values = 16 << 10 // far more than MaxFacts facts are made of
+	const values = 16 << 10 // far more values than MaxFacts facts have
 	v, err := canon.ParseSparse([]byte(answer), values)
 	if err != nil {
 		refused[NoJSON]++
@@ -101,7 +101,7 @@ func readFact(v *canon.Value, labels map[string]bool, m Model, ceiling dag.PPM) 
 	switch {
 	case errors.Is(err, normalize.ErrEmpty):
 		return f, EmptyName
-	case err != nil: // a few characters stand for many when they are normalized
+	case err != nil: // a few characters can become many when they are normalized
 		return f, LongName
 	}
 	f.Confidence = sure

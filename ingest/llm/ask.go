@@ -10,23 +10,23 @@ import (
 	"github.com/graphkernel/graphkernel/internal/endpoint"
 )
 
-// Bounds of asking.
+// Limits of requests.
 const (
-	MaxAnswer  = 1 << 20             // bytes of what the endpoint sends
-	TryTimeout = endpoint.TryTimeout // of one try, unless somebody says otherwise
+	MaxAnswer  = 1 << 20             // largest response of the endpoint, in bytes
+	TryTimeout = endpoint.TryTimeout // of one try, unless the caller sets another
 )
 
-// Errors of what cannot be asked: turns and key would travel in the clear, and what cannot be an endpoint's address or key.
+// ErrPlaintext is wrapped if turns and key would be sent unencrypted, and ErrEndpoint if an address or key is invalid.
 var (
 	ErrPlaintext = endpoint.ErrPlaintext
 	ErrEndpoint  = endpoint.ErrEndpoint
 )
 
-// An UnusableError says that the endpoint answered one question with what is no answer: too
-// long, no chat completion, or a refusal of this question. Another question may fare better.
+// An UnusableError says that the endpoint's answer to one question is unusable: it is too long, it is not a chat completion, or
+// it refuses this question. Another question may succeed.
 type UnusableError = endpoint.UnusableError
 
-// An Access is how the endpoint is reached; its path is /chat/completions.
+// An Access says how to reach the endpoint; its path is /chat/completions.
 type Access = endpoint.Access
 
 // A Config says which model to ask, and where.
@@ -35,10 +35,10 @@ type Config struct {
 	Model Model
 }
 
-// An Extractor asks one model. It shows the key to no printer and no error.
+// An Extractor asks one model. Its key appears in no printed value and in no error.
 type Extractor struct{ endpoint *endpoint.Endpoint }
 
-// New makes an extractor. Nothing is sent yet.
+// New makes an extractor. It sends nothing.
 func New(c Config) (*Extractor, error) {
 	if _, err := ParseModel(string(c.Model)); err != nil {
 		return nil, err
@@ -50,23 +50,23 @@ func New(c Config) (*Extractor, error) {
 	return &Extractor{e}, nil
 }
 
-// String names the endpoint and hides the key.
+// String returns the model and the address, without the key.
 func (x *Extractor) String() string { return x.endpoint.String() }
 
-// GoString is String.
+// GoString returns the same as String.
 func (x *Extractor) GoString() string { return x.String() }
 
-// An Answer is what a model said.
+// An Answer is a model's answer to a question.
 type Answer struct {
-	Text   string // "" if it said nothing
-	URL    string // where the question went
-	Served string // the model that answered, in the endpoint's words; "" if it does not say so in few
-	Finish string // why the text ends, the same
+	Text   string // "" if the model returned no text
+	URL    string // the address that was asked
+	Served string // the model that answered, as the endpoint names it; "" if the name is missing or not a short text
+	Finish string // why the text ends, as the endpoint says; "" as for Served
 	Tries  int
 }
 
-// Ask asks a question, and again on 429 and 5xx. An *UnusableError is about this question;
-// any other error is about the endpoint, or the context's.
+// Ask asks a question, with retries on status 429 and 5xx. An *UnusableError concerns this question only; any other error
+// concerns the endpoint or is the context's.
 func (x *Extractor) Ask(ctx context.Context, q *Question) (*Answer, error) {
 	text, tries, err := x.endpoint.Post(ctx, q.request())
 	if err != nil {
@@ -80,7 +80,7 @@ func (x *Extractor) Ask(ctx context.Context, q *Question) (*Answer, error) {
 	return a, nil
 }
 
-// answerOf reads a chat completion: the text of its first choice.
+// answerOf reads a chat completion; its text is the text of the first choice.
 func answerOf(text []byte) (*Answer, error) {
 	v, err := canon.Parse(text)
 	if err != nil {
@@ -100,7 +100,7 @@ func answerOf(text []byte) (*Answer, error) {
 	}
 	a := &Answer{Served: word(v.Get("model")), Finish: word(first.Get("finish_reason"))}
 	switch content := message.Get("content"); {
-	case content == nil || content.Kind == canon.Null: // it calls a tool, or declines
+	case content == nil || content.Kind == canon.Null: // the model calls a tool, or declines
 	case content.Kind != canon.String:
 		return none("the content of its message is " + content.Kind.String() + ", want a string")
 	default:
@@ -109,7 +109,7 @@ func answerOf(text []byte) (*Answer, error) {
 	return a, nil
 }
 
-// word returns a string that can be an attribute, or "".
+// word returns the text of a value if it is a string that can be an attribute, else "".
 func word(v *canon.Value) string {
 	if v == nil || v.Kind != canon.String || len(v.Text) > 256 || !utf8.ValidString(v.Text) || strings.ContainsFunc(v.Text, func(r rune) bool { return r < ' ' }) {
 		return ""

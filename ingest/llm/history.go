@@ -9,23 +9,22 @@ import (
 	"github.com/graphkernel/graphkernel/knowledge"
 )
 
-// A History is what one model was asked about one conversation, as the ledger has it. It
-// says what need not be asked again.
+// A History holds what one model was asked about one conversation, as the ledger records it. It shows which turns need not be
+// asked about again.
 type History struct {
 	model   Model
 	prompts map[dag.TurnID]*kept
 	shown   map[dag.TurnID]bool
 }
 
-// A kept prompt is one that is in the ledger.
+// A kept prompt is a prompt in the ledger.
 type kept struct {
-	turns   []dag.TurnID // that it shows; none if its text is erased, or it is another model's
-	forged  bool         // it is not as Question.draft writes it
+	turns   []dag.TurnID // the turns that it shows; none if its text was erased, or if it is another model's prompt
+	forged  bool         // it differs from the prompts of Question.draft
 	answers map[dag.TurnID]answered
 }
 
-// answered is what tells an answer from another: its text, and the most that its facts are
-// held for. Of one that was erased it is empty.
+// answered identifies an answer: its text and the ceiling of its facts. It is empty for an erased answer.
 type answered struct {
 	text    [sha256.Size]byte
 	ceiling string
@@ -36,13 +35,13 @@ func NewHistory(m Model) *History {
 	return &History{model: m, prompts: map[dag.TurnID]*kept{}, shown: map[dag.TurnID]bool{}}
 }
 
-// Shown reports whether a turn was shown to the model, and answered about. If both turns of an
-// exchange are erased, nothing says any more that it was.
+// Shown reports whether a turn was shown to the model in a question that was answered. If both turns of an exchange are erased,
+// Shown returns false.
 func (h *History) Shown(id dag.TurnID) bool { return h.shown[id] }
 
-// Add takes in a turn of the conversation that ConversationOf names; prompts come before
-// their responses. body is nil if it is erased. It returns the facts that a response of the model holds, with
-// the response as their evidence, and what was refused of it; read reports whether it is one.
+// Add adds a turn of the conversation that ConversationOf returns; a prompt must come before its responses. body is nil if it
+// is erased. Add returns the facts of a response by the model, with the response as their evidence, and what was refused; read
+// reports whether the turn is such a response.
 func (h *History) Add(t *dag.Turn, body *dag.Body, parents []dag.Parent) (facts []knowledge.Fact, refused Refusals, read bool) {
 	switch t.Role {
 	case dag.RoleUser:
@@ -74,7 +73,7 @@ func (h *History) addPrompt(id dag.TurnID, body *dag.Body) {
 	h.prompts[id] = k
 }
 
-// mine reports whether an exchange is the model's, by the Prompt.
+// mine reports whether an exchange is by the history's model and under the current Prompt.
 func (h *History) mine(b *dag.Body) bool {
 	return b.Attrs[AttrModel] == string(h.model) && b.Attrs[AttrPrompt] == Prompt
 }
@@ -89,7 +88,7 @@ func (h *History) addResponse(id dag.TurnID, body *dag.Body, parents []dag.Paren
 	if k == nil {
 		return nil, nil, false
 	}
-	k.answers[id] = answered{} // so that its id is not given again
+	k.answers[id] = answered{} // reserves the id
 	if body == nil {
 		h.cover(k.turns)
 		return nil, nil, false
@@ -117,9 +116,8 @@ func (h *History) cover(turns []dag.TurnID) {
 	}
 }
 
-// Keep returns the turns to be admitted, at once, for an answer to a question: the prompt, unless it is
-// there, and the response, unless the prompt has the same. Add is to be given what
-// was admitted.
+// Keep returns the turns to admit together for an answer to a question: the prompt, unless it is in the ledger, and the
+// response, unless the prompt already has the same answer. After the admission, call Add with the admitted turns.
 func (h *History) Keep(q *Question, a *Answer, ceiling dag.PPM, asked, came dag.Time) []dag.Draft {
 	prompt := q.ID()
 	var drafts []dag.Draft

@@ -1,11 +1,9 @@
-// Package marks owns marks/2, the rules by which a turn is marked at admission: whose voice it
-// has, what its content costs, and what it touched. Selection goes by marks and never reads a text,
-// so that erasing a text changes no slice.
+// Package marks owns marks/2, the rules by which a turn is marked at admission: whose voice it has, what its content costs, and
+// what it touched. Selection uses marks and never reads text, so erasing a text changes no slice.
 //
-// The things that a turn touched are named by package extract. What is kept of a name is 16 bytes of its
-// HMAC under a key of the tenant, which this package owns, too: it is drawn once for each tenant and
-// kept in a cell of the store, so that all processes agree. Nothing shows it; a copy of the
-// store has it. docs/phases.md has the rules.
+// Package extract names the things that a turn touched. A mark stores 16 bytes of a name's HMAC under a key of the tenant. This
+// package owns the key: it is drawn once for each tenant and stored in a cell of the store, so that all processes use the same
+// key. No API shows it; a copy of the store contains it. docs/phases.md has the rules.
 package marks
 
 import (
@@ -20,20 +18,20 @@ import (
 	"github.com/graphkernel/graphkernel/internal/mac"
 )
 
-// Counter is the name of the rule by which a cost follows from a content.
+// Counter names the rule that computes a cost from a content.
 const Counter = "bytes/4@1"
 
-// Of returns the marks of a turn without its things, and the names of these. A turn that comes
-// without its text has the voice of its role, no cost and no things.
+// Of returns the marks of a turn without its things, and the names of the things. A turn without text has the voice of its
+// role, no cost and no things.
 func Of(d *dag.Draft) (dag.Marks, []string) {
 	m := dag.Marks{Rules: dag.Marks2, Voice: ingest.VoiceOf(d), Cost: uint32((len(d.Content) + 3) / 4)}
 	return m, extract.TouchedByDraft(d)
 }
 
-// A Key is a tenant's. Its zero value is none.
+// A Key is the key of one tenant. The zero value is no key.
 type Key [32]byte
 
-// Things returns what stands for names: of the first [dag.MaxThings], ascending, each once.
+// Things returns the things for the first [dag.MaxThings] names, in ascending order and without duplicates.
 func (k Key) Things(names []string) []dag.Thing {
 	names = names[:min(len(names), dag.MaxThings)]
 	if len(names) == 0 {
@@ -61,10 +59,10 @@ func ParseKey(value []byte) (k Key, err error) {
 // CellCodec is the codec of the cell.
 type CellCodec struct{}
 
-// Prefix is the name of the cell.
+// Prefix returns the name of the cell.
 func (CellCodec) Prefix() string { return Cell }
 
-// Check refuses what is no key.
+// Check refuses a value that is not a key, and any other cell.
 func (CellCodec) Check(c *history.Cell) error {
 	if c.Name != Cell {
 		return fmt.Errorf("%w: the cell %.300q is not known to this version", dag.ErrForm, c.Name)
@@ -73,8 +71,7 @@ func (CellCodec) Check(c *history.Cell) error {
 	return err
 }
 
-// Follows refuses another key in the place of one: things that were marked under the one are not
-// those that were marked under the other.
+// Follows refuses to replace a key by another, since things under different keys cannot be compared.
 func (CellCodec) Follows(old, next *history.Cell) error {
 	if old == nil || next != nil && bytes.Equal(old.Value, next.Value) {
 		return nil

@@ -2,11 +2,12 @@ package secrets
 
 import "math/bits"
 
-// fraction is how many bits after the point logarithms have. Integers, because floating point is not the same on every processor, and
-// what is redacted decides the digest of a turn.
+// fraction is the number of fractional bits of logarithms. They are integers, because floating point differs between
+// processors, and the digest of a turn depends on what is redacted.
 const fraction = 20
 
-// exceeds reports whether a text has more than so many bits of entropy for each byte (Shannon, by how often each character occurs), in thousandths.
+// exceeds reports whether a text has more bits of entropy per byte than thousandths/1000 (Shannon, by the frequencies of its
+// characters).
 func exceeds(text string, thousandths int64) bool {
 	if text == "" {
 		return false
@@ -16,7 +17,7 @@ func exceeds(text string, thousandths int64) bool {
 		counts[c]++
 	}
 	n := int64(len(text))
-	total := int64(0) // sums of integers, so the map's order does not matter
+	total := int64(0) // an integer sum does not depend on the map's order
 	for _, c := range counts {
 		total += c * (log2(uint64(n)) - log2(uint64(c)))
 	}

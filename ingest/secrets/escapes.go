@@ -6,16 +6,17 @@ import (
 	"unicode/utf8"
 )
 
-// escapedLevels is how deep texts are looked for in the strings of JSON and of programs: a call's arguments hold a program, which holds a string.
+// escapedLevels is how many levels of strings are unescaped: a call's arguments may contain a program, which contains a string.
 const escapedLevels = 3
 
-// A view is a text without the escapes of its strings, as who reads the strings sees it.
+// A view is a text after its strings were unescaped.
 type view struct {
 	text string
-	at   []int32 // by byte of text and one after them: where it comes from
+	at   []int32 // the position in the original text, for each byte of text and for its end
 }
 
-// views returns a text without one level of escapes, without two, and so on, as long as there are some.
+// views returns a text with one level of escapes removed, with two levels, and so on, up to escapedLevels, as long as there are
+// escapes.
 func views(text string) (list []view) {
 	now := view{text: text}
 	for range escapedLevels {
@@ -29,7 +30,8 @@ func views(text string) (list []view) {
 	return list
 }
 
-// unescape reads each escape of JSON, wherever it is: what is no string can only be read for what it is not, and a rule has to match it still. It reports false if there is none.
+// unescape replaces each JSON escape, also outside of strings: text outside of strings may then be misread, but a finding still
+// needs a rule that matches. It returns false if there is no escape.
 func (v *view) unescape() (next view, ok bool) {
 	first := strings.IndexByte(v.text, '\\')
 	if first < 0 {
@@ -65,7 +67,7 @@ func (v *view) unescape() (next view, ok bool) {
 	return next, ok
 }
 
-// from returns where a byte of the view comes from.
+// from returns the position of a byte of the view in the original text.
 func (v *view) from(i int) int32 {
 	if v.at == nil {
 		return int32(i)
@@ -73,10 +75,11 @@ func (v *view) from(i int) int32 {
 	return v.at[i]
 }
 
-// escapes are the characters that escapes of one letter stand for.
+// escapes maps the letter of an escape to its character.
 var escapes = [256]string{'n': "\n", 'r': "\r", 't': "\t", '"': `"`, '\\': `\`, '/': "/"}
 
-// escape reads the escape that a text begins with: what it stands for, and how long it is; 0 if it is none.
+// escape reads the escape at the start of a text. It returns the character and the length of the escape; the length is 0 if
+// there is none.
 func escape(text string) (char string, length int) {
 	if len(text) < 2 {
 		return "", 0
@@ -91,10 +94,10 @@ func escape(text string) (char string, length int) {
 	if err != nil {
 		return "", 0
 	}
-	return string(utf8.AppendRune(nil, rune(n))), 6 // half of a pair is U+FFFD, which is in no secret
+	return string(utf8.AppendRune(nil, rune(n))), 6 // half of a surrogate pair becomes U+FFFD, which occurs in no secret
 }
 
-// came puts candidates of the view where they come from.
+// came converts the positions of candidates in the view to positions in the original text.
 func (v *view) came(list []candidate) []candidate {
 	for i := range list {
 		list[i].start, list[i].end = int(v.at[list[i].start]), int(v.at[list[i].end])

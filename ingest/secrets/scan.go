@@ -9,23 +9,23 @@ import (
 	"unicode/utf8"
 )
 
-// A Finding is a span of a text that a rule takes for a secret.
+// A Finding is a part of a text that a rule considers a secret.
 type Finding struct {
 	Rule       string
-	Start, End int // bytes
+	Start, End int // byte offsets
 }
 
 // A Scanner finds secrets. It may be used by several goroutines at once.
 type Scanner struct {
 	rules []*rule
 	words *words
-	users []users // by word
+	users []users // by index of the word
 }
 
-// users are the rules for which a word means something.
+// users are the rules that use a word.
 type users struct {
-	keyword []int32 // it is a keyword of these
-	begins  []int32 // matches of these begin with it
+	keyword []int32 // rules with the word as a keyword
+	begins  []int32 // rules with matches that begin with the word
 }
 
 // Standard returns the scanner with all rules. The first call reads the rule file.
@@ -81,8 +81,8 @@ func (s *Scanner) Rules() []string {
 	return names
 }
 
-// Scan returns the secrets in a text, by ascending position; no two overlap. What is in a token already is none. A text is also looked at without the escapes of
-// strings: a call's input is JSON, and what a rule looks for is in its strings.
+// Scan returns the secrets in a text in ascending position, without overlaps. Text inside tokens does not count as a secret.
+// Scan also searches the text with the escapes of strings removed: the input of a call is JSON, and its secrets are in strings.
 func (s *Scanner) Scan(text string) []Finding {
 	all := s.candidates(nil, text)
 	for _, v := range views(text) {
@@ -91,7 +91,7 @@ func (s *Scanner) Scan(text string) []Finding {
 	return choose(text, all)
 }
 
-// candidates adds what each rule finds in a text.
+// candidates appends the candidates of all rules in a text.
 func (s *Scanner) candidates(all []candidate, text string) []candidate {
 	h := s.look(text)
 	if h == nil {
@@ -113,13 +113,13 @@ func (s *Scanner) candidates(all []candidate, text string) []candidate {
 	return all
 }
 
-// hits are what words of rules are in a text, by rule.
+// hits are the words of rules in a text, by rule.
 type hits struct {
-	keyword []bool    // whether it has a keyword
-	begins  [][]int32 // where words are with which a match begins
+	keyword []bool    // whether the text has a keyword
+	begins  [][]int32 // where the words are that begin matches
 }
 
-// look returns nil if no rule has a keyword in the text.
+// look returns the hits in a text, or nil if it has no keyword of any rule.
 func (s *Scanner) look(text string) (h *hits) {
 	if len(text) > math.MaxInt32 {
 		panic("secrets: a text of 2 GiB")
@@ -139,19 +139,19 @@ func (s *Scanner) look(text string) (h *hits) {
 	return h
 }
 
-// isPlain reports whether an expression matches in a text as its starter takes for granted: whole characters, and none beyond ASCII that is the other case
-// of an ASCII letter (the sign of kelvin and the long s).
+// isPlain reports whether an expression matches in a text as its starter assumes: the text is valid UTF-8, without the two
+// characters beyond ASCII that are case variants of ASCII letters (the Kelvin sign and the long s).
 func isPlain(text string) bool {
 	return utf8.ValidString(text) && !strings.ContainsRune(text, kelvin) && !strings.ContainsRune(text, longS)
 }
 
-// A candidate is what one rule found, whatever the others found.
+// A candidate is a possible finding of one rule, independent of other rules.
 type candidate struct {
 	rule       *rule
 	start, end int
 }
 
-// inAll looks at all of a text.
+// inAll searches the whole text.
 func (r *rule) inAll(all []candidate, text string) []candidate {
 	for _, m := range r.regex().FindAllStringIndex(text, -1) {
 		all = r.take(all, text, m[0], m[1])
@@ -159,7 +159,7 @@ func (r *rule) inAll(all []candidate, text string) []candidate {
 	return all
 }
 
-// inWindows looks at the parts of a text that can have matches.
+// inWindows searches the parts of a text that can contain matches.
 func (r *rule) inWindows(all []candidate, text string, windows []window) []candidate {
 	for _, w := range windows {
 		for _, m := range r.regex().FindAllStringIndex(text[w.start:w.end], -1) {
@@ -169,7 +169,8 @@ func (r *rule) inWindows(all []candidate, text string, windows []window) []candi
 	return all
 }
 
-// take adds what a match of the rule's expression is, unless it is none. The secret is looked for in the match by itself, without line feeds at its ends.
+// take appends the candidate of a match of the rule's expression, unless the rule rejects it. It searches for the secret in the
+// match alone, without line feeds at its ends.
 func (r *rule) take(all []candidate, text string, start, end int) []candidate {
 	for end > start && text[end-1] == '\n' {
 		end--
@@ -215,8 +216,8 @@ func lineRest(text string) int {
 	return len(text)
 }
 
-// choose drops what is in a token already, and of findings that overlap keeps one: that of a rule for one kind of secret before that of the generic one, then
-// the one that begins first, then the longer.
+// choose drops candidates inside tokens and resolves overlaps: a rule for one kind of secret takes precedence over a generic
+// one, then the candidate that begins first, then the longer one.
 func choose(text string, all []candidate) []Finding {
 	if len(all) == 0 {
 		return nil
@@ -227,7 +228,7 @@ func choose(text string, all []candidate) []Finding {
 	})
 	var out []Finding
 	for _, generic := range [...]bool{false, true} {
-		earlier := out // these overlap with nothing that is added
+		earlier := out // findings that overlap with no later addition
 		for _, c := range all {
 			if c.rule.generic != generic {
 				continue
@@ -248,7 +249,7 @@ func choose(text string, all []candidate) []Finding {
 	return out
 }
 
-// besideTokens drops candidates that are in a token, and extends those that share a part of one to all of it.
+// besideTokens drops candidates inside a token, and extends candidates that overlap a token to include all of it.
 func besideTokens(all []candidate, tokens []window) []candidate {
 	if len(tokens) == 0 {
 		return all

@@ -14,13 +14,13 @@ type Policy string
 
 // The policies.
 const (
-	Redact Policy = "redact" // tokens take the places of the secrets
-	Report Policy = "report" // it is admitted as it is, and the secrets are counted
-	Refuse Policy = "refuse" // it is left out
-	Off    Policy = "off"    // nobody looks
+	Redact Policy = "redact" // tokens replace the secrets
+	Report Policy = "report" // the turn is admitted unchanged, and the secrets are counted
+	Refuse Policy = "refuse" // the turn is not admitted
+	Off    Policy = "off"    // no search for secrets
 )
 
-// Policies lists them in the order in which they are documented.
+// Policies lists the policies in the order of the documentation.
 var Policies = [...]Policy{Redact, Report, Refuse, Off}
 
 // ParsePolicy reads the name of a policy.
@@ -38,7 +38,7 @@ type Screen struct {
 	scanner *Scanner
 }
 
-// NewScreen returns a screen, nil if nobody is to look. The key is asked for once, when there is a secret to be replaced.
+// NewScreen returns a screen, or nil for the policy Off. key is called once, when the first secret has to be replaced.
 func NewScreen(p Policy, key func() (Key, error)) *Screen {
 	if p == Off {
 		return nil
@@ -46,7 +46,7 @@ func NewScreen(p Policy, key func() (Key, error)) *Screen {
 	return &Screen{p, sync.OnceValues(key), Standard()}
 }
 
-// Policy returns what the screen does.
+// Policy returns the screen's policy; a nil screen has Off.
 func (s *Screen) Policy() Policy {
 	if s == nil {
 		return Off
@@ -57,11 +57,11 @@ func (s *Screen) Policy() Policy {
 // Found is a secret in a turn.
 type Found struct {
 	Rule string
-	In   string // "content", "author", or the name of an attribute with "attr " before it
+	In   string // "content", "author", or "attr " followed by the name of an attribute
 }
 
-// Text returns the rules that find a secret in a text, for each finding one. name says what the text is a value of, such as "password"; it may be empty.
-// Nothing is replaced.
+// Text returns the rule of each secret found in a text. name is the name of the text, such as "password"; it may be empty. Text
+// replaces nothing.
 func (s *Screen) Text(name, text string) (rules []string) {
 	if s == nil {
 		return nil
@@ -76,8 +76,8 @@ func (s *Screen) Text(name, text string) (rules []string) {
 	return rules
 }
 
-// Draft looks at all text of a draft, and under the policy Redact replaces what it finds, unless the draft has a salt: then its digest was
-// computed elsewhere already, and another text would not be that turn. It does not look at erased ones.
+// Draft searches all text of a draft. Under the policy Redact it replaces the secrets, unless the draft has a salt: then its
+// digest was computed elsewhere, and with another text it would not be the same turn. Draft skips redacted drafts.
 func (s *Screen) Draft(d *dag.Draft) (found []Found, err error) {
 	if s == nil || d.Redacted {
 		return nil, nil
@@ -104,7 +104,7 @@ func (s *Screen) Draft(d *dag.Draft) (found []Found, err error) {
 	for _, name := range slices.Sorted(maps.Keys(d.Attrs)) {
 		was := d.Attrs[name]
 		is := was
-		if text("attr "+name, name+`="`, &is, `"`); is == was { // the name is a part of what a rule looks for
+		if text("attr "+name, name+`="`, &is, `"`); is == was { // the name is part of the text that is scanned
 			continue
 		}
 		if !own {

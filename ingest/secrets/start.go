@@ -9,41 +9,42 @@ import (
 	"unicode/utf8"
 )
 
-// A starter finds where a rule's expression may match from where its keywords are, much faster than the expression itself: from each keyword on it runs a
-// deterministic automaton, which most often fails after some characters. The automaton is made while it runs. It accepts more than the expression does: conditions that look around
-// (\b, ^, $) always hold, and long bounded repetitions have no bounds. What it accepts becomes a window in which the expression is asked.
+// A starter uses the positions of a rule's keywords to find where its expression may match, much faster than the expression
+// itself: from each keyword it runs a deterministic automaton, which usually fails after a few characters. The automaton is
+// built while it runs. It accepts more than the expression: conditions on surrounding characters (\b, ^, $) always hold, and
+// long bounded repetitions are unbounded. Accepted text becomes a window, in which the expression is run.
 //
-// A rule has a starter if every match of its expression begins, after a prefix of bounded length that may be empty, with one of its
-// keywords, and ends with a suffix of bounded length. TestStarters lists the rules that have none.
+// A rule has a starter if every match of its expression begins with one of its keywords, after a prefix of bounded length that
+// may be empty, and ends with a suffix of bounded length. TestStarters lists the rules without one.
 type starter struct {
-	before, after int // most bytes of the prefix and the suffix
+	before, after int // the longest prefix and suffix, in bytes
 
 	insts []syntax.Inst
-	begin []uint32 // the instructions that wait for a character at the beginning
+	begin []uint32 // the instructions that wait for the first character
 	class [256]uint8
-	takes [][]bool // by class, by instruction: whether it takes that character
+	takes [][]bool // by class, then by instruction: whether the instruction accepts the class
 
 	mu    sync.Mutex
 	known map[string]*state
-	root  *state // of begin; nil: not made yet
+	root  *state // the state of begin; nil: not built yet
 }
 
 // A state is a set of instructions that wait for a character.
 type state struct {
 	pcs     []uint32
 	accepts bool
-	next    []*state // by class; nil: not known yet
+	next    []*state // by class; nil: not built yet
 }
 
 const (
-	counted   = 40      // longer repetitions are not counted
-	mostState = 5_000   // states that are kept; then the automaton is made anew
-	skip      = 255     // the class of bytes that continue a character
-	mostWords = 500     // beginnings of an expression that are looked at
-	prefixFew = 1 << 10 // bytes of a prefix or suffix
+	counted   = 40      // longer repetitions are treated as unbounded
+	mostState = 5_000   // largest number of states; beyond it, the automaton is built anew
+	skip      = 255     // the class of the continuation bytes of characters
+	mostWords = 500     // largest number of beginnings of an expression that are checked
+	prefixFew = 1 << 10 // largest prefix or suffix, in bytes
 )
 
-// newStarter returns nil if the expression has to look at all of a text.
+// newStarter returns nil if the expression has to search the whole text.
 func newStarter(expression string, keywords []string) *starter {
 	re, err := syntax.Parse(expression, syntax.Perl)
 	if err != nil {
@@ -83,7 +84,7 @@ func newStarter(expression string, keywords []string) *starter {
 	return s
 }
 
-// flatten returns the parts of an expression that follow each other.
+// flatten returns the parts of a concatenation, also of nested ones.
 func flatten(re *syntax.Regexp) []*syntax.Regexp {
 	switch re.Op {
 	case syntax.OpConcat:
@@ -98,7 +99,7 @@ func flatten(re *syntax.Regexp) []*syntax.Regexp {
 	return []*syntax.Regexp{re}
 }
 
-// nullable reports whether an expression may match nothing. Conditions that look around count as nothing.
+// nullable reports whether an expression may match the empty text. Conditions on surrounding characters match the empty text.
 func nullable(re *syntax.Regexp) bool {
 	switch re.Op {
 	case syntax.OpEmptyMatch, syntax.OpBeginLine, syntax.OpEndLine, syntax.OpBeginText, syntax.OpEndText, syntax.OpWordBoundary, syntax.OpNoWordBoundary,
@@ -116,7 +117,7 @@ func nullable(re *syntax.Regexp) bool {
 	return false
 }
 
-// longest returns how many bytes a match has at most, false if there is no bound.
+// longest returns the length of the longest match in bytes; ok is false if there is no bound.
 func longest(re *syntax.Regexp) (n int, ok bool) {
 	switch re.Op {
 	case syntax.OpStar, syntax.OpPlus:
@@ -146,7 +147,7 @@ func longest(re *syntax.Regexp) (n int, ok bool) {
 	return n, ok
 }
 
-// beginsWith reports whether every match of an expression begins with one of the keywords, in any case.
+// beginsWith reports whether every match of an expression begins with one of the keywords, in any letter case.
 func beginsWith(re *syntax.Regexp, keywords []string) bool {
 	var b beginnings
 	for _, word := range keywords {
@@ -156,13 +157,13 @@ func beginsWith(re *syntax.Regexp, keywords []string) bool {
 	return !b.failed && len(heads) > 0 && !slices.ContainsFunc(heads, func(head string) bool { return !b.have(head) })
 }
 
-// beginnings lists how the matches of an expression begin, in lower case, until each has a keyword.
+// beginnings lists the beginnings of an expression's matches, in lower case, until each starts with a keyword.
 type beginnings struct {
 	words  []string
-	failed bool // the list is long
+	failed bool // the list became too long
 }
 
-// have reports whether what begins so begins with a keyword.
+// have reports whether a beginning starts with a keyword.
 func (b *beginnings) have(head string) bool {
 	return slices.ContainsFunc(b.words, func(word string) bool { return strings.HasPrefix(head, word) })
 }
@@ -170,7 +171,7 @@ func (b *beginnings) have(head string) bool {
 // final marks a beginning after which anything may follow.
 const final = "\x00"
 
-// of returns what the beginnings become with an expression after them.
+// of extends the beginnings by an expression that follows them.
 func (b *beginnings) of(re *syntax.Regexp, heads []string) []string {
 	if b.failed || !slices.ContainsFunc(heads, b.open) {
 		return heads
@@ -260,7 +261,7 @@ func (b *beginnings) few(heads []string) []string {
 	return heads
 }
 
-// relax returns an expression that accepts at least the same.
+// relax returns an expression that accepts at least the same texts.
 func relax(re *syntax.Regexp) *syntax.Regexp {
 	out := *re
 	out.Flags &^= syntax.NonGreedy
@@ -282,7 +283,7 @@ func relax(re *syntax.Regexp) *syntax.Regexp {
 	return &out
 }
 
-// follow adds the instructions that wait for a character, from pc on.
+// follow adds to set the instructions that wait for a character, starting from pc.
 func (s *starter) follow(set []uint32, pc uint32) []uint32 {
 	seen := map[uint32]bool{}
 	for _, have := range set {
@@ -309,8 +310,8 @@ func (s *starter) follow(set []uint32, pc uint32) []uint32 {
 	return set
 }
 
-// classify puts bytes that every instruction treats alike into one class. Characters beyond ASCII are one class: an instruction that takes any of them is taken to
-// take all.
+// classify puts bytes into one class if every instruction treats them alike. Characters beyond ASCII are one class: an
+// instruction that accepts any of them counts as accepting all.
 func (s *starter) classify() {
 	byRow := map[string]uint8{}
 	for c := 0; c <= utf8.RuneSelf; c++ {
@@ -354,10 +355,11 @@ func takesBeyond(in *syntax.Inst) bool {
 	return beyond(in.Rune)
 }
 
-// The characters beyond ASCII that are the other case of an ASCII letter. Texts that have them are not plain.
+// kelvin and longS are the characters beyond ASCII that are case variants of ASCII letters. A text with one of them is not
+// plain.
 const kelvin, longS = '\u212a', '\u017f'
 
-// beyond reports whether ranges of characters go beyond ASCII.
+// beyond reports whether ranges of characters include characters beyond ASCII.
 func beyond(ranges []rune) bool {
 	for i := 0; i+1 < len(ranges); i += 2 {
 		lo, hi := ranges[i], ranges[i+1]
@@ -368,10 +370,10 @@ func beyond(ranges []rune) bool {
 	return false
 }
 
-// A window is a part of a text.
+// A window is a part of a text, in byte offsets.
 type window struct{ start, end int }
 
-// aligned returns the window with a character more on each side.
+// aligned returns the window extended by one character on each side.
 func (w window) aligned(text string) window {
 	w.start, w.end = max(0, w.start-1), min(len(text), w.end+1)
 	for w.start > 0 && !utf8.RuneStart(text[w.start]) {
@@ -383,9 +385,10 @@ func (w window) aligned(text string) window {
 	return w
 }
 
-// windows returns the parts of a text that hold all matches, with a character more on each side, so that \b, ^ and $ see there what they would see in
-// the text: no match touches the edge of a window, since what the automaton accepts would go further then. It reports false if
-// that took too long, and then the expression has to look at all of the text. Keywords begin at the positions, which ascend.
+// windows returns the parts of a text that contain all matches, extended by one character on each side, so that \b, ^ and $ see
+// the same characters as in the text: no match touches the edge of a window, since the automaton would then accept more.
+// positions are the starts of keywords, in ascending order. windows returns false if it takes too long; the expression then has
+// to search the whole text.
 func (s *starter) windows(text string, positions []int32) (list []window, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -426,7 +429,7 @@ func (s *starter) windows(text string, positions []int32) (list []window, ok boo
 	return list, true
 }
 
-// state returns the state of a set of instructions.
+// state returns the state for a set of instructions.
 func (s *starter) state(pcs []uint32) *state {
 	slices.Sort(pcs)
 	key := make([]byte, 0, 3*len(pcs))
@@ -444,7 +447,7 @@ func (s *starter) state(pcs []uint32) *state {
 	return st
 }
 
-// step makes the transition from a state by a class.
+// step builds the transition from a state by a class.
 func (s *starter) step(from *state, class uint8) *state {
 	if len(s.known) > mostState {
 		clear(s.known) // the states in use stay valid until the next keyword

@@ -9,7 +9,8 @@ import (
 	"sync"
 )
 
-// A Key is what digests in tokens are made with. It has to be the same for all imports into a store, or the same transcript gives other turns.
+// A Key is the key of the digests in tokens. All imports into a store must use the same key, or the same transcript becomes
+// other turns.
 type Key [32]byte
 
 // For returns the key of one tenant, so that tenants cannot compare each other's secrets.
@@ -20,10 +21,10 @@ func (k Key) For(tenant string) (own Key) {
 	return own
 }
 
-// digestBytes is how much of the digest is in a token.
+// digestBytes is the number of digest bytes in a token.
 const digestBytes = 6
 
-// token returns what takes the place of a secret.
+// token returns the token that replaces a secret.
 func (k *Key) token(rule, secret string) string {
 	h := hmac.New(sha256.New, k[:])
 	h.Write([]byte(secret))
@@ -32,7 +33,7 @@ func (k *Key) token(rule, secret string) string {
 
 var tokenForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[secret:[a-z0-9-]{1,64}:[0-9a-f]{12}\]`) })
 
-// tokensIn returns where a text has tokens.
+// tokensIn returns the positions of the tokens in a text.
 func tokensIn(text string) (list []window) {
 	if !strings.Contains(text, "[secret:") {
 		return nil
@@ -43,13 +44,13 @@ func tokensIn(text string) (list []window) {
 	return list
 }
 
-// Redact returns a text with tokens in place of secrets, and what was found. It goes on until nothing is found that is not in a token: a secret may come to
-// light only when another one is gone. So redacting again changes nothing.
+// Redact returns a text with tokens in place of secrets, and the findings. It repeats the search until nothing is found outside
+// of tokens, since replacing one secret may reveal another. So redacting a redacted text changes nothing.
 func (s *Scanner) Redact(text string, key *Key) (string, []Finding) {
 	return s.redactWithin("", text, "", s.Scan(text), key)
 }
 
-// scanWithin finds secrets in a text that has others before and after it.
+// scanWithin finds secrets in a text that stands between two others.
 func (s *Scanner) scanWithin(before, text, after string) []Finding {
 	if text == "" {
 		return nil
@@ -66,7 +67,7 @@ func (s *Scanner) scanWithin(before, text, after string) []Finding {
 	return inside
 }
 
-// redactWithin replaces what was found, and what is found then.
+// redactWithin replaces the findings, and repeats the search until it finds nothing.
 func (s *Scanner) redactWithin(before, text, after string, found []Finding, key *Key) (string, []Finding) {
 	var all []Finding
 	for len(found) > 0 {

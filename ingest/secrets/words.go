@@ -1,19 +1,19 @@
 package secrets
 
-// words finds words of a list in a text, all in one pass and without regard to the case of ASCII letters: the automaton of Aho and Corasick, as a table
-// from a state and a class of bytes to the next state.
+// words finds all words of a list in a text in one pass, ignoring the case of ASCII letters. It is an Aho-Corasick automaton,
+// stored as a table from a state and a class of bytes to the next state.
 type words struct {
 	class   [256]uint8
 	classes int
-	next    []uint32  // by state·classes + class, the next state·classes, with wordsEnd if words end there
-	ends    [][]int32 // by state, the words that end there; nil: none
-	length  []int     // by word
+	next    []uint32  // at state·classes + class: the next state·classes, with wordsEnd if words end there
+	ends    [][]int32 // by state: the words that end there; nil: none
+	length  []int     // by index of the word
 }
 
 // wordsEnd marks a step to a state where words end.
 const wordsEnd = 1 << 31
 
-// newWords makes the automaton of a list of words.
+// newWords builds the automaton for a list of words.
 func newWords(list []string) *words {
 	w := &words{classes: 1, length: make([]int, len(list))}
 	for _, word := range list {
@@ -47,7 +47,7 @@ func newWords(list []string) *words {
 	return w
 }
 
-// link goes through the states by their depth, and makes a missing step the one that the longest shorter state has.
+// link visits the states in the order of their depth, and sets each missing step to the step of the longest shorter state.
 func (w *words) link() {
 	shorter := make([]uint32, len(w.ends))
 	var queue []uint32
@@ -78,7 +78,7 @@ func (w *words) link() {
 	}
 }
 
-// each calls found with each word in a text and where it begins, until found returns false.
+// each calls found with the index and the start of each word in a text, until found returns false.
 func (w *words) each(text string, found func(word int32, start int) bool) {
 	state := uint32(0)
 	for i := 0; i < len(text); i++ {
@@ -95,7 +95,7 @@ func (w *words) each(text string, found func(word int32, start int) bool) {
 	}
 }
 
-// in reports whether a text has one of the words.
+// in reports whether a text contains one of the words.
 func (w *words) in(text string) (has bool) {
 	w.each(text, func(int32, int) bool { has = true; return false })
 	return has

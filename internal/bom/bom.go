@@ -1,6 +1,6 @@
-// Package bom reads texts that begin with a byte order mark as without it: editors and shells of Windows write one. A mark of UTF-8 is
-// passed over, and a text behind a mark of UTF-16 is read as UTF-8. A text without a mark stays what it is, byte for byte. It is for what people
-// and other programs write, never for what is hashed or signed.
+// Package bom removes byte order marks, which editors and shells of Windows write. A UTF-8 mark is dropped, and a text after a
+// UTF-16 mark is converted to UTF-8. A text without a mark stays the same, byte for byte. The package is for text written by
+// people and other programs, never for text that is hashed or signed.
 package bom
 
 import (
@@ -13,31 +13,31 @@ import (
 // Mark is the byte order mark in UTF-8.
 var Mark = []byte("\xef\xbb\xbf")
 
-// utf16 are the marks of UTF-16, and the order that each stands for.
+// utf16 are the marks of UTF-16 with their byte orders.
 var utf16 = []struct {
 	mark  string
 	order unicode.Endianness
 }{{"\xff\xfe", unicode.LittleEndian}, {"\xfe\xff", unicode.BigEndian}}
 
-// Trim returns a text without its mark. What cannot be read in UTF-16 is U+FFFD.
+// Trim returns a text without its mark. Invalid UTF-16 becomes U+FFFD.
 func Trim(text []byte) []byte {
 	for _, u := range utf16 {
 		if bytes.HasPrefix(text, []byte(u.mark)) {
-			text, _ = unicode.UTF16(u.order, unicode.IgnoreBOM).NewDecoder().Bytes(text[len(u.mark):]) // it replaces, and returns no error
+			text, _ = unicode.UTF16(u.order, unicode.IgnoreBOM).NewDecoder().Bytes(text[len(u.mark):]) // the decoder replaces invalid text and returns no error
 			return text
 		}
 	}
 	return bytes.TrimPrefix(text, Mark)
 }
 
-// Reader returns a reader of the same text as Trim. Nothing is read before its first Read.
+// Reader returns a reader of the text that Trim would return. It reads nothing from in before its first Read.
 func Reader(in io.Reader) io.Reader { return &reader{in: in} }
 
 type reader struct {
 	in    io.Reader
 	begun bool
-	head  []byte // read to find the mark, and not handed over yet
-	err   error  // that ended the head
+	head  []byte // bytes read to find the mark, not yet returned
+	err   error  // the error after head
 }
 
 func (r *reader) Read(p []byte) (int, error) {

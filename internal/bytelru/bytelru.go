@@ -1,4 +1,4 @@
-// Package bytelru keeps the values that were used last, up to a number of bytes.
+// Package bytelru provides a least-recently-used cache that is bounded in bytes.
 package bytelru
 
 import (
@@ -7,8 +7,7 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
-// A Cache keeps the values used last, up to a number of bytes. It is safe for
-// use by many goroutines.
+// A Cache keeps the most recently used values, up to a number of bytes. It is safe for use by many goroutines.
 type Cache[K comparable, V any] struct {
 	mu    sync.Mutex
 	items *simplelru.LRU[K, sized[V]]
@@ -16,15 +15,15 @@ type Cache[K comparable, V any] struct {
 	most  int
 	hits  uint64
 	looks uint64
-	dice  uint64 // of onward
-	gone  uint64 // entries let go for want of room
+	dice  uint64 // the state of onward
+	gone  uint64 // entries evicted for lack of room
 }
 
-// Stats counts the look-ups of a cache and the entries that it holds.
+// Stats counts a cache's look-ups and entries.
 type Stats struct {
 	Bytes, Entries int
-	Hits, Misses   uint64 // look-ups that found something, and that did not
-	Evicted        uint64 // entries let go for want of room
+	Hits, Misses   uint64 // look-ups that found a value, and look-ups that did not
+	Evicted        uint64 // entries evicted for lack of room
 }
 
 type sized[V any] struct {
@@ -32,10 +31,10 @@ type sized[V any] struct {
 	size  int
 }
 
-// New returns a cache of at most so many bytes.
+// New returns a cache of up to most bytes.
 func New[K comparable, V any](most int) *Cache[K, V] {
 	c := &Cache[K, V]{most: most}
-	// Bytes are the bound; the number of entries needs one only for the library.
+	// The cache is bounded by bytes; only the library needs a bound on the number of entries.
 	items, err := simplelru.NewLRU[K, sized[V]](1<<31-1, func(_ K, gone sized[V]) { c.held -= gone.size })
 	if err != nil {
 		panic("bytelru: " + err.Error()) // a size below 1
@@ -52,7 +51,7 @@ func (c *Cache[K, V]) Get(key K) (V, bool) {
 	return s.value, ok
 }
 
-// look counts. It is called with the lock held.
+// look is Get without the lock; it counts the look-up. The caller holds the lock.
 func (c *Cache[K, V]) look(key K) (sized[V], bool) {
 	s, ok := c.items.Get(key)
 	c.looks++
@@ -62,16 +61,16 @@ func (c *Cache[K, V]) look(key K) (sized[V], bool) {
 	return s, ok
 }
 
-// onward says whether values that are found move to the front, which is so one time in eight:
-// to move hundreds costs more than to find them, and who is asked for often stays, all the
-// same. The times are scattered, or some keys of a question that comes again would have them
-// all. It is called with the lock held.
+// onward reports whether found values move to the front. It returns true one time in eight: moving hundreds of values costs
+// more than finding them, and frequently used values stay near the front anyway. The times are pseudo-random, since with
+// regular times the same keys of a repeated query could move every time. The caller holds the lock.
 func (c *Cache[K, V]) onward() bool {
 	c.dice = c.dice*6364136223846793005 + 1442695040888963407 // Knuth's linear congruential generator
 	return c.dice>>61 == 0
 }
 
-// Glance is Get for values that are looked up in large numbers.
+// Glance is like Get, for values that are looked up in large numbers: it moves a found value to the front only one time in
+// eight.
 func (c *Cache[K, V]) Glance(key K) (V, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -104,7 +103,7 @@ func (c *Cache[K, V]) GetAll(n int, key func(i int) K, found func(i int, value V
 	c.looks += uint64(n)
 }
 
-// GetOrPut returns the value under key, and puts made there if there is none.
+// GetOrPut returns the value under key. If there is none, it stores and returns made(), which counts as 0 bytes.
 func (c *Cache[K, V]) GetOrPut(key K, made func() V) V {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -116,8 +115,8 @@ func (c *Cache[K, V]) GetOrPut(key K, made func() V) V {
 	return v
 }
 
-// Put keeps a value of a size, in place of what stood under its key. A value
-// larger than the whole cache is not kept.
+// Put stores a value of a size in bytes under key, in place of an earlier value. A value larger than the whole cache is not
+// stored.
 func (c *Cache[K, V]) Put(key K, value V, size int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -133,7 +132,7 @@ func (c *Cache[K, V]) Put(key K, value V, size int) {
 	}
 }
 
-// Remove removes what is kept under key.
+// Remove removes the value under key.
 func (c *Cache[K, V]) Remove(key K) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -6,21 +6,19 @@ import (
 	"strconv"
 )
 
-// A Cursor is at one place of a parsed document and reads the value there.
-// The first thing that does not fit is kept as the document's fault, and reading
-// goes on with zero values, so that a decoder is a list of fields followed by
-// one look at Err.
+// A Cursor points to one place of a parsed document and reads the value there. The first mismatch is kept as the document's
+// fault; reading goes on with zero values, so a decoder is a list of fields followed by one check of Err.
 type Cursor struct {
 	value *Value
-	key   string // of the member, if the value is one
+	key   string // of the member, if the value is a member's
 	doc   *document
 }
 
-// A document is what the cursors of one parsed text share.
+// A document is shared by the cursors of one parsed text.
 type document struct {
 	root    *Value
 	fault   error
-	cursors room[Cursor] // handed out one by one: a cursor a field would be an allocation a field
+	cursors room[Cursor] // cursors are allocated in groups, not one by one
 }
 
 func (d *document) cursor(v *Value, key string) *Cursor {
@@ -33,7 +31,7 @@ func (d *document) cursor(v *Value, key string) *Cursor {
 	return &r.things[len(r.things)-1]
 }
 
-// A FieldError says where in a document something does not fit, and what.
+// A FieldError says which place in a document has a wrong value, and what is wrong.
 type FieldError struct {
 	Path string // such as turns[3].salience; "" for the whole document
 	Err  error
@@ -48,7 +46,7 @@ func (e *FieldError) Error() string {
 
 func (e *FieldError) Unwrap() error { return e.Err }
 
-// FaultAt puts a place before the place of a fault.
+// FaultAt puts a place in front of the path of a fault.
 func FaultAt(place string, err error) *FieldError {
 	var fault *FieldError
 	if !errors.As(err, &fault) {
@@ -57,7 +55,7 @@ func FaultAt(place string, err error) *FieldError {
 	return &FieldError{joinPath(place, fault.Path), fault.Err}
 }
 
-// Place is the path of the value that does not fit, or of the member that is missing.
+// Place returns the path of the wrong value or of the missing member.
 func (e *FieldError) Place() string {
 	var missing *MissingError
 	if errors.As(e.Err, &missing) {
@@ -71,10 +69,10 @@ type MissingError struct{ Key string }
 
 func (e *MissingError) Error() string { return strconv.Quote(e.Key) + " is missing" }
 
-// Open is at the top of a document.
+// Open returns a cursor at the top of a document.
 func Open(v *Value) *Cursor { return (&document{root: v}).cursor(v, "") }
 
-// Err returns the first fault found anywhere in the document, a *[FieldError].
+// Err returns the first fault found anywhere in the document, a *[FieldError], or nil.
 func (c *Cursor) Err() error { return c.doc.fault }
 
 // Failf records a fault at this place, unless there is one already.
@@ -87,13 +85,13 @@ func (c *Cursor) Fail(err error) {
 	}
 }
 
-// Path names the place, such as turns[3].salience. It searches the document.
+// Path returns the path of the place, such as turns[3].salience. It searches the document.
 func (c *Cursor) Path() string {
 	path, _ := pathTo(c.doc.root, c.value)
 	return path
 }
 
-// pathTo names the place of a value within another.
+// pathTo returns the path of a value within another.
 func pathTo(from, to *Value) (string, bool) {
 	if from == to {
 		return "", true
@@ -118,7 +116,7 @@ func joinPath(above, below string) string {
 	return above + "." + below
 }
 
-// PathAt names the innermost value that is at an offset of the text.
+// PathAt returns the path of the innermost value at a byte offset of the text.
 func (v *Value) PathAt(offset int) string {
 	for i := range v.Items {
 		if item := &v.Items[i]; offset < int(item.End) {
@@ -136,7 +134,7 @@ func (v *Value) PathAt(offset int) string {
 // Value returns the parsed value at this place.
 func (c *Cursor) Value() *Value { return c.value }
 
-// Is reports whether the value at this place is of a kind, without a fault.
+// Is reports whether the value at this place is of a kind. It records no fault.
 func (c *Cursor) Is(k Kind) bool { return c.value.Kind == k }
 
 func (c *Cursor) want(k Kind) bool {
@@ -147,7 +145,7 @@ func (c *Cursor) want(k Kind) bool {
 	return false
 }
 
-// Field goes to a member that must be there.
+// Field returns the cursor of a member. A missing member is a fault.
 func (c *Cursor) Field(key string) *Cursor {
 	if f := c.Optional(key); f != nil {
 		return f
@@ -156,7 +154,7 @@ func (c *Cursor) Field(key string) *Cursor {
 	return c.doc.cursor(&Value{}, key)
 }
 
-// Optional goes to a member, or gives nil if there is none.
+// Optional returns the cursor of a member, or nil if there is none.
 func (c *Cursor) Optional(key string) *Cursor {
 	if !c.want(Object) {
 		return nil
@@ -170,7 +168,7 @@ func (c *Cursor) Optional(key string) *Cursor {
 	return nil
 }
 
-// Close records a fault if the object has a member that nobody read.
+// Close records a fault if the object has a member that was not read.
 func (c *Cursor) Close() {
 	for i := range c.value.Members {
 		if m := &c.value.Members[i]; !m.Value.read {
@@ -179,7 +177,7 @@ func (c *Cursor) Close() {
 	}
 }
 
-// Members goes to every member of an object, in the order of the text.
+// Members returns the cursors of all members of an object, in the order of the text.
 func (c *Cursor) Members() []*Cursor {
 	if !c.want(Object) || len(c.value.Members) == 0 {
 		return nil
@@ -193,10 +191,10 @@ func (c *Cursor) Members() []*Cursor {
 	return members
 }
 
-// Key is the member's key, or "".
+// Key returns the member's key, or "" if the value is not a member's.
 func (c *Cursor) Key() string { return c.key }
 
-// Items goes to every item of an array.
+// Items returns the cursors of all items of an array.
 func (c *Cursor) Items() []*Cursor {
 	if !c.want(Array) {
 		return nil
@@ -221,7 +219,7 @@ func (c *Cursor) Bool() bool {
 	return c.want(Bool) && c.value.Text == "true"
 }
 
-// Uint reads an integer from 0 to most, written plainly.
+// Uint reads an integer from 0 to most, written in decimal digits only.
 func (c *Cursor) Uint(most uint64) uint64 {
 	if !c.want(Number) {
 		return 0
@@ -242,7 +240,7 @@ func (c *Cursor) Number() string {
 	return c.value.Text
 }
 
-// Parsed reads a string and hands it to the parser of its type.
+// Parsed reads a string and passes it to the parser of its type.
 func Parsed[T any](c *Cursor, parse func(string) (T, error)) T {
 	if !c.want(String) {
 		var zero T
@@ -251,7 +249,7 @@ func Parsed[T any](c *Cursor, parse func(string) (T, error)) T {
 	return parsed(c, parse)
 }
 
-// ParsedNumber reads a number and hands it, as written, to the parser of its type.
+// ParsedNumber reads a number and passes it, as written, to the parser of its type.
 func ParsedNumber[T any](c *Cursor, parse func(string) (T, error)) T {
 	if !c.want(Number) {
 		var zero T

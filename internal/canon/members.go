@@ -5,10 +5,9 @@ import (
 	"fmt"
 )
 
-// Members cuts an object in canonical form into its values: it has exactly the members
-// named, in this order. values is filled, one for each name. It looks at no more than
-// where each value ends, so it is for what is known to be canonical, such as a text
-// whose digest was checked; of anything else it returns pieces, or an error.
+// Members splits an object in canonical form into its values. The object must have exactly the named members, in this order.
+// Members fills values, one for each name. It only looks for the end of each value, so it is for texts that are known to be
+// canonical, such as a text whose digest was checked; for any other text it returns wrong pieces or an error.
 func Members(data []byte, names []string, values [][]byte) error {
 	rest, open := data, byte('{')
 	for i, name := range names {
@@ -29,7 +28,7 @@ func Members(data []byte, names []string, values [][]byte) error {
 	return nil
 }
 
-// valueEnd returns the length of the value that data begins with, or -1.
+// valueEnd returns the length of the value at the start of data, or -1.
 func valueEnd(data []byte) int {
 	depth := 0
 	for i := 0; i < len(data); i++ {
@@ -62,7 +61,7 @@ func valueEnd(data []byte) int {
 	return -1
 }
 
-// stringEnd returns the length of the string that data begins with, or -1.
+// stringEnd returns the length of the string at the start of data, or -1.
 func stringEnd(data []byte) int {
 	for end := 1; ; end++ {
 		next := bytes.IndexByte(data[end:], '"')
@@ -71,7 +70,7 @@ func stringEnd(data []byte) int {
 		}
 		end += next
 		escapes := 0
-		for data[end-1-escapes] == '\\' { // the quote that begins the string ends this
+		for data[end-1-escapes] == '\\' { // the opening quote stops this loop
 			escapes++
 		}
 		if escapes%2 == 0 {

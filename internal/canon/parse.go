@@ -9,17 +9,17 @@ import (
 	"unicode/utf8"
 )
 
-// MaxDepth bounds how deep arrays and objects may nest.
+// MaxDepth is the deepest nesting of arrays and objects.
 const MaxDepth = 256
 
-// MaxText bounds the bytes of a text, and MaxValues the values in it: one takes up
-// to two hundred bytes of memory, and as little as two of the text.
+// MaxText bounds the bytes of a text, and MaxValues the values in it: a value takes up to two hundred bytes of memory, and as
+// few as two bytes of the text.
 const (
 	MaxText   = 1 << 30
 	MaxValues = 4 << 20
 )
 
-// ErrMany is wrapped, beside ErrSyntax, if a text holds more values than may come.
+// ErrMany is wrapped together with ErrSyntax if a text has more values than allowed.
 var ErrMany = errors.New("too many values")
 
 // ErrSyntax is wrapped by every error of Parse.
@@ -28,7 +28,7 @@ var ErrSyntax = errors.New("not strict JSON")
 // A Kind is the type of a JSON value.
 type Kind uint8
 
-// The kinds of JSON values. The zero Value is of none of them.
+// The kinds of JSON values. The zero Value has none of them.
 const (
 	Null Kind = iota + 1
 	Bool
@@ -45,7 +45,7 @@ func (k Kind) String() string {
 // A Value is a parsed JSON value. Strings share memory with the whole text.
 type Value struct {
 	Kind    Kind
-	read    bool     // by a Cursor
+	read    bool     // a Cursor has read it
 	Offset  uint32   // of the value's first byte in the text
 	End     uint32   // after the value's last byte
 	Text    string   // a string's characters; a number or boolean as written
@@ -53,14 +53,14 @@ type Value struct {
 	Members []Member // of an object, in the order of the text
 }
 
-// A Member is a pair of an object.
+// A Member is a key and a value of an object.
 type Member struct {
 	Key   string
 	Value Value
 }
 
-// PlainKeys reports whether every key, at any depth, is one that a Writer can write: printable
-// ASCII without quote and backslash, and not empty.
+// PlainKeys reports whether a Writer can write every key, at any depth: printable ASCII without quote and backslash, and not
+// empty.
 func (v *Value) PlainKeys() bool {
 	for i := range v.Items {
 		if !v.Items[i].PlainKeys() {
@@ -99,8 +99,7 @@ func (v *Value) Get(key string) *Value {
 // takes time and memory linear in the text.
 func Parse(text []byte) (*Value, error) { return ParseSparse(text, MaxValues) }
 
-// ParseSparse is Parse for a text that has no honest reason to hold more than
-// some number of values.
+// ParseSparse is like Parse, for a text with up to most values; more are an error that wraps ErrMany.
 func ParseSparse(text []byte, most int) (*Value, error) {
 	p := parsers.Get().(*parser)
 	v, err := p.parse(text, most)
@@ -108,13 +107,13 @@ func ParseSparse(text []byte, most int) (*Value, error) {
 	return v, err
 }
 
-// parsers are kept for what they have room for.
+// parsers are pooled to reuse their memory.
 var parsers = sync.Pool{New: func() any { return &parser{} }}
 
-// Most of each that a parser has room for while it is kept.
+// A pooled parser keeps at most keptThings values, as many members, and keptBytes bytes.
 const keptThings, keptBytes = 1 << 10, 1 << 20
 
-// keep empties a parser, so that it holds nothing of the text, and keeps it for another.
+// keep clears a parser, so that it refers to nothing of the text, and returns it to the pool.
 func (p *parser) keep() {
 	values, members := p.values[:0], p.members[:0]
 	if cap(values) > keptThings || cap(members) > keptThings {
@@ -126,7 +125,7 @@ func (p *parser) keep() {
 	parsers.Put(p)
 }
 
-// spareBytes returns the place for strings with escapes, unless it is large.
+// spareBytes returns the empty buffer for strings with escapes, or nil if the buffer is large.
 func (p *parser) spareBytes() []byte {
 	if cap(p.unescaped) > keptBytes {
 		return nil
@@ -149,29 +148,28 @@ func (p *parser) parse(text []byte, most int) (*Value, error) {
 type parser struct {
 	text string
 	at   int
-	most int // values that may still come
+	most int // values that are still allowed
 
-	// Items and members are gathered here until their number is known, those of
-	// an inner array or object above those of the outer one, and then copied out:
-	// growing a slice for each would copy several times as much.
+	// Items and members are collected here until their number is known, and then copied out; those of an inner array or object
+	// are above those of the outer one. Growing a slice for each array or object would copy several times as much.
 	values  []Value
 	members []Member
 
-	unescaped []byte // for a string that has escapes
+	unescaped []byte // buffer for a string that has escapes
 
-	// What is copied out goes into rooms that hold many, one after the other.
+	// The copies go into rooms, each of which has space for many.
 	valueRoom  room[Value]
 	memberRoom room[Member]
 }
 
-// A room is where gathered things are settled.
+// A room holds the copies of collected items or members.
 type room[T any] struct {
 	things []T
-	before int // how many are in rooms that were full
+	before int // the number of things in earlier rooms, which are full
 }
 
-// settle copies gathered things out. A room that is full is followed by one of twice the size, or less if
-// little text is left.
+// settle copies collected things into a room. A full room is replaced by a room of twice the size, or less if little text is
+// left.
 func settle[T any](p *parser, r *room[T], gathered []T) []T {
 	const bytesEach, least, most = 48, 16, 512
 	n := len(gathered)
@@ -280,7 +278,7 @@ func (p *parser) array(depth int) ([]Value, error) {
 	}
 }
 
-// fewMembers is up to where comparing keys one by one beats a map.
+// fewMembers is the number of members up to which comparing keys one by one is faster than a map.
 const fewMembers = 24
 
 func (p *parser) object(depth int) ([]Member, error) {
@@ -388,11 +386,11 @@ func (p *parser) digits() (n int) {
 	return n
 }
 
-// string reads a string from its opening quote on.
+// string reads a string; the parser is at its opening quote.
 func (p *parser) string() (string, error) {
 	p.at++
 	start := p.at
-	out := p.unescaped[:0] // used only if something is escaped
+	out := p.unescaped[:0] // used only if the string has escapes
 	escaped := false
 	for p.at < len(p.text) {
 		c := p.text[p.at]

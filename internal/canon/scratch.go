@@ -1,7 +1,7 @@
 package canon
 
-// Within parses a text as ParseSparse does, and calls read with the top of the document. The
-// memory of its cursors and values is used again: read keeps none of them, only strings.
+// Within parses a text like ParseSparse, and calls read with a cursor at the top of the document. The memory of cursors and
+// values is reused afterwards: read must not keep any of them, except strings.
 func Within(text []byte, most int, read func(*Cursor) error) error {
 	s := take()
 	defer s.leave()
@@ -13,14 +13,14 @@ func Within(text []byte, most int, read func(*Cursor) error) error {
 	return read(s.document.cursor(root, ""))
 }
 
-// A scratch is what reading a text takes beside the text.
+// A scratch holds the reusable memory for parsing a text.
 type scratch struct {
 	parser   parser
 	document document
 }
 
-// spare holds what is not in use. A sync.Pool keeps one for each processor, and who reads a
-// text on one often goes on on another.
+// spare holds unused scratches. A sync.Pool would keep one for each processor, and a goroutine often moves to another processor
+// while it reads.
 var spare = make(chan *scratch, 4)
 
 func take() *scratch {
@@ -32,7 +32,7 @@ func take() *scratch {
 	}
 }
 
-// leave forgets the text, and keeps the rooms for the next one.
+// leave removes all references to the text, and keeps the memory for the next text.
 func (s *scratch) leave() {
 	p, d := &s.parser, &s.document
 	*p = parser{
@@ -47,7 +47,7 @@ func (s *scratch) leave() {
 	}
 }
 
-// most is how many things a room keeps a place for.
+// most is the largest number of things for which a room keeps memory.
 const most = 1 << 14
 
 func emptied[T any](things []T) []T {
@@ -58,7 +58,7 @@ func emptied[T any](things []T) []T {
 	return things[:0]
 }
 
-// emptied returns a room in which all that was in this one has a place, up to a bound.
+// emptied returns an empty room with space for everything that r held in all its parts, up to a bound.
 func (r *room[T]) emptied() room[T] {
 	if all := r.before + len(r.things); all > cap(r.things) && all <= most {
 		return room[T]{things: make([]T, 0, all+all/8)}

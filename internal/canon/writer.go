@@ -9,23 +9,22 @@ import (
 	"unicode/utf8"
 )
 
-// MaxInt is the largest integer that every JSON reader holds exactly.
+// MaxInt is the largest integer that every JSON reader represents exactly.
 const MaxInt = 1<<53 - 1
 
-// A Writer appends canonical JSON to Bytes. The zero Writer is ready for use.
-// Each value inside an object is preceded by its Key; inside an array values
-// just follow each other.
+// A Writer appends canonical JSON to Bytes. The zero Writer is ready for use. In an object, call Key before each value; in an
+// array, write the values one after the other.
 type Writer struct {
 	Bytes []byte
 
 	keys  []string // the last key of each open object; "" before the first
-	comma bool     // a value has been written at this level
+	comma bool     // a comma comes before the next value
 }
 
 // NewWriter returns a Writer that appends to dst.
 func NewWriter(dst []byte) *Writer { return &Writer{Bytes: dst} }
 
-// Reset starts the Writer afresh, appending to dst.
+// Reset makes the Writer start again, appending to dst.
 func (w *Writer) Reset(dst []byte) { w.Bytes, w.keys, w.comma = dst, w.keys[:0], false }
 
 // BeginObject opens an object.
@@ -36,7 +35,7 @@ func (w *Writer) BeginObject() {
 	w.comma = false
 }
 
-// EndObject closes the object opened last.
+// EndObject closes the innermost open object.
 func (w *Writer) EndObject() {
 	w.Bytes = append(w.Bytes, '}')
 	w.keys = w.keys[:len(w.keys)-1]
@@ -50,19 +49,19 @@ func (w *Writer) BeginArray() {
 	w.comma = false
 }
 
-// EndArray closes the array opened last.
+// EndArray closes the innermost open array.
 func (w *Writer) EndArray() {
 	w.Bytes = append(w.Bytes, ']')
 	w.comma = true
 }
 
-// A Field is a member of an object that is to be written: its key, and what writes its value.
+// A Field is a member to be written: its key, and a function that writes its value.
 type Field struct {
 	Key   string
 	Write func(*Writer)
 }
 
-// Object writes an object of some members in the order of their keys, whatever theirs is.
+// Object writes an object with the given members. It sorts fields by key.
 func (w *Writer) Object(fields []Field) {
 	slices.SortFunc(fields, func(a, b Field) int { return strings.Compare(a.Key, b.Key) })
 	w.BeginObject()
@@ -94,7 +93,7 @@ func (w *Writer) String(s string) {
 	w.Bytes = AppendString(w.Bytes, s)
 }
 
-// Text writes a string that the caller knows to need no escaping.
+// Text writes a string that needs no escaping; the caller guarantees that.
 func (w *Writer) Text(s []byte) {
 	w.separate()
 	w.Bytes = append(w.Bytes, '"')
@@ -102,8 +101,7 @@ func (w *Writer) Text(s []byte) {
 	w.Bytes = append(w.Bytes, '"')
 }
 
-// UUID writes the 36 characters of an id. A fixed length is copied in a few
-// instructions, and slices hold hundreds of ids.
+// UUID writes the 36 characters of an id. Copying a fixed length takes few instructions, and slices have hundreds of ids.
 func (w *Writer) UUID(text *[36]byte) {
 	w.separate()
 	b := append(w.Bytes, '"')
@@ -128,9 +126,9 @@ func (w *Writer) Uint(n uint64) {
 	w.Bytes = strconv.AppendUint(w.Bytes, n, 10)
 }
 
-// Micros writes a time in microseconds, with all its digits. It is the one
-// integer of GKP/1 that can pass 2^53, from the year 2255 on: RFC 8785 would round it
-// through a floating-point number there, and two times could get one leaf.
+// Micros writes a time in microseconds, with all its digits. It is the only integer of GKP/1 that can exceed 2^53, from the
+// year 2255 on: RFC 8785 would round it through a floating-point number there, and two different times could then have the same
+// leaf.
 func (w *Writer) Micros(n uint64) {
 	w.separate()
 	w.Bytes = strconv.AppendUint(w.Bytes, n, 10)
@@ -142,8 +140,7 @@ func (w *Writer) Bool(b bool) {
 	w.Bytes = strconv.AppendBool(w.Bytes, b)
 }
 
-// Raw writes a value that is canonical JSON already, or the members of the open
-// object that follow (then without the braces).
+// Raw writes a value that is already canonical JSON, or, inside an object, several members without the braces.
 func (w *Writer) Raw(value []byte) {
 	w.separate()
 	w.Bytes = append(w.Bytes, value...)
@@ -156,8 +153,8 @@ func (w *Writer) separate() {
 	w.comma = true
 }
 
-// AppendValue appends a parsed value without spaces, with strings in their canonical spelling and members in the order of
-// their text. Of a canonical text these are its bytes.
+// AppendValue appends a parsed value without spaces, with strings in canonical spelling and members in the order of the text.
+// For a value of a canonical text, it appends exactly the bytes of the text.
 func AppendValue(dst []byte, v *Value) []byte {
 	switch v.Kind {
 	case String:
@@ -188,9 +185,8 @@ func AppendValue(dst []byte, v *Value) []byte {
 	}
 }
 
-// plain are the bytes that stand for themselves in a JSON string and are a
-// character each. A table decides faster than four comparisons, and strings are
-// most of what is read and written here.
+// plain are the single-byte characters that need no escape in a JSON string. A table lookup is faster than four comparisons,
+// and most of the bytes that this package reads and writes are in strings.
 var plain = func() (t [256]bool) {
 	for c := byte(0x20); c < utf8.RuneSelf; c++ {
 		t[c] = c != '"' && c != '\\'
@@ -198,8 +194,8 @@ var plain = func() (t [256]bool) {
 	return t
 }()
 
-// AppendString appends s, quoted and escaped as RFC 8785 section 3.2.2.2 says.
-// Invalid UTF-8 is a bug of the caller and panics.
+// AppendString appends s, quoted and escaped as RFC 8785 section 3.2.2.2 requires. Invalid UTF-8 is a bug of the caller and
+// panics.
 func AppendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	start := 0

@@ -1,5 +1,5 @@
-// Package cursor owns the reading of packed bytes: unsigned numbers in as few bytes as they need, seven bits in each, the lowest first, as
-// encoding/binary appends them.
+// Package cursor owns the reading of packed bytes: unsigned numbers in as few bytes as they need, seven bits in each byte, the
+// lowest bits first, as encoding/binary appends them.
 package cursor
 
 import (
@@ -7,7 +7,8 @@ import (
 	"errors"
 )
 
-// ErrForm is the error of a cursor whose bytes end too early, or have a number that is too large or in more bytes than it needs.
+// ErrForm is the error of a cursor whose bytes end too early, or contain a number that is too large or takes more bytes than it
+// needs.
 var ErrForm = errors.New("packed bytes that are not in their form")
 
 // A Cursor reads bytes from their beginning. After an error it returns zeros.
@@ -16,19 +17,19 @@ type Cursor struct {
 	err  error
 }
 
-// New returns a cursor at the beginning of bytes, which must not change while they are read.
+// New returns a cursor at the beginning of b, which must not change while it is read.
 func New(b []byte) *Cursor { return &Cursor{rest: b} }
 
-// Err returns ErrForm once something was not in its form.
+// Err returns ErrForm after malformed bytes were read, else nil.
 func (c *Cursor) Err() error { return c.err }
 
-// Left returns how many bytes were not read yet, 0 after an error.
+// Left returns how many bytes are unread, or 0 after an error.
 func (c *Cursor) Left() int { return len(c.rest) }
 
-// Rest returns the bytes that were not read yet, which are those that the cursor was given.
+// Rest returns the unread bytes, without copying them.
 func (c *Cursor) Rest() []byte { return c.rest }
 
-// Fail makes the cursor one that has an error.
+// Fail sets the cursor's error.
 func (c *Cursor) Fail() { c.rest, c.err = nil, ErrForm }
 
 // Uint reads a number up to most.
@@ -41,7 +42,7 @@ func (c *Cursor) Uint(most uint64) uint64 {
 	return c.long(most)
 }
 
-// long is Uint for any number of bytes.
+// long is Uint for numbers of any length.
 func (c *Cursor) long(most uint64) uint64 {
 	v, n := binary.Uvarint(c.rest)
 	if n <= 0 || v > most || n > 1 && c.rest[n-1] == 0 {
@@ -52,10 +53,10 @@ func (c *Cursor) long(most uint64) uint64 {
 	return v
 }
 
-// Int is Uint for a number up to most, which is not negative, as an int.
+// Int is Uint for an int. most must not be negative.
 func (c *Cursor) Int(most int) int { return int(c.Uint(uint64(most))) }
 
-// Bytes reads n bytes, which are those that the cursor was given. It returns nil if there are fewer.
+// Bytes reads n bytes, without copying them. If there are fewer, it fails and returns nil.
 func (c *Cursor) Bytes(n int) []byte {
 	if n > len(c.rest) {
 		c.Fail()

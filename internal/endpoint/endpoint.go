@@ -1,5 +1,5 @@
-// Package endpoint owns the asking of a model over HTTP: where and with which key, for how long, how often again, and how much is read of an
-// answer.
+// Package endpoint owns requests to a model over HTTP: the address and the key, the timeout, the retries, and the size limit of
+// answers.
 package endpoint
 
 import (
@@ -17,62 +17,62 @@ import (
 	"github.com/graphkernel/graphkernel/internal/loopback"
 )
 
-// Bounds of asking.
+// Limits of requests.
 const (
 	MaxURL     = 1024            // bytes
-	MaxTries   = 5               // of one question, in all
-	MaxWait    = time.Minute     // between two tries; an endpoint that wants more ends the asking
-	FirstWait  = time.Second     // before the second try, twice as long before each further one
-	TryTimeout = 2 * time.Minute // of one try, unless somebody says otherwise
+	MaxTries   = 5               // total tries of one request
+	MaxWait    = time.Minute     // between two tries; if an endpoint asks for more, Post fails
+	FirstWait  = time.Second     // before the second try, twice as long before each further try
+	TryTimeout = 2 * time.Minute // of one try, unless the caller sets another
 )
 
-// ErrPlaintext is wrapped if turns and key would travel in the clear.
+// ErrPlaintext is wrapped if turns and key would be sent unencrypted.
 var ErrPlaintext = errors.New("turns and key would travel in the clear")
 
-// ErrEndpoint is wrapped by errors about what cannot be an endpoint's address or key.
+// ErrEndpoint is wrapped by errors about an invalid address or key.
 var ErrEndpoint = errors.New("not an endpoint")
 
-// An UnusableError says that the endpoint answered one question with what is no answer: too
-// long, no chat completion, or a refusal of this question. Another question may fare better.
+// An UnusableError says that the endpoint's answer to one request is unusable: it is too long, it is not a chat completion, or
+// it refuses this request. Another request may succeed.
 type UnusableError struct{ Why string }
 
 func (e *UnusableError) Error() string { return e.Why }
 
-// An Access is how an endpoint is reached.
+// An Access says how to reach an endpoint.
 type Access struct {
-	// URL is an address below which the endpoint has its paths, such as https://HOST/v1, or that of the path itself. The scheme is https, or http if
-	// the host is this machine.
+	// URL is an address below which the endpoint has its paths, such as https://HOST/v1, or the full address including the
+	// path. The scheme is https, or http if the host is this machine.
 	URL string
-	Key string // sent as a bearer token; "": none
+	Key string // sent as a bearer token; "" sends none
 
-	AllowPlaintext bool          // http to any host
-	Client         *http.Client  // nil: one of its own. Redirects are refused whatever it says
-	Timeout        time.Duration // of one try; 0: TryTimeout
+	AllowPlaintext bool          // allows http to any host
+	Client         *http.Client  // nil: a new client. Redirects are refused in any case
+	Timeout        time.Duration // of one try; 0 means TryTimeout
 
-	Clock func() time.Time                           // nil: the system's; for a Retry-After that is a date
-	Sleep func(context.Context, time.Duration) error // nil: sleeps, and wakes up if the context ends
+	Clock func() time.Time                           // nil: the system's clock; used if Retry-After is a date
+	Sleep func(context.Context, time.Duration) error // nil: a sleep that ends early if the context ends
 }
 
 // A Config says which model to ask, and where.
 type Config struct {
 	Access
 	Path  string // such as /chat/completions
-	Model string // for errors
-	Most  int    // bytes of an answer
+	Model string // used in errors
+	Most  int    // largest answer, in bytes
 }
 
-// An Endpoint asks one model. It shows the key to no printer and no error.
+// An Endpoint sends requests to one model. Its key appears in no printed value and in no error.
 type Endpoint struct {
 	url, model string
 	most       int
-	key        func() string // a function, because package fmt prints what fields hold
+	key        func() string // a function, because package fmt prints the values of fields
 	http       *http.Client
 	timeout    time.Duration
 	clock      func() time.Time
 	sleep      func(context.Context, time.Duration) error
 }
 
-// New makes an endpoint. Nothing is sent yet.
+// New makes an endpoint. It sends nothing.
 func New(c Config) (*Endpoint, error) {
 	address, err := addressOf(c.URL, c.Path, c.AllowPlaintext)
 	if err != nil {
@@ -86,7 +86,7 @@ func New(c Config) (*Endpoint, error) {
 		own = *c.Client
 	}
 	own.Jar = nil
-	// Anyone who redirects is not to decide who else reads the turns.
+	// A server that redirects must not decide who else reads the turns.
 	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	x := &Endpoint{url: address, model: c.Model, most: c.Most, key: func() string { return c.Key }, http: &own, timeout: c.Timeout, clock: c.Clock, sleep: c.Sleep}
 	if x.timeout == 0 {
@@ -101,19 +101,19 @@ func New(c Config) (*Endpoint, error) {
 	return x, nil
 }
 
-// URL returns the address that is asked.
+// URL returns the full address of the endpoint.
 func (x *Endpoint) URL() string { return x.url }
 
-// String names the endpoint and hides the key.
+// String returns the model and the address, without the key.
 func (x *Endpoint) String() string { return x.model + " at " + x.url }
 
-// GoString is String.
+// GoString returns the same as String.
 func (x *Endpoint) GoString() string { return x.String() }
 
 func addressOf(text, path string, plaintext bool) (string, error) {
 	u, err := url.Parse(text)
 	if err != nil {
-		return "", fmt.Errorf("%w: the URL cannot be read", ErrEndpoint) // url.Error would show it, and a password in it
+		return "", fmt.Errorf("%w: the URL cannot be read", ErrEndpoint) // url.Error would show the URL, with a password in it
 	}
 	switch {
 	case u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || u.Opaque != "":
@@ -144,9 +144,9 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Post sends a request and returns the body of the answer, and how often it asked. On 429 and 5xx it asks again, MaxTries times in all,
-// after the time that the endpoint names, or one that doubles. An *UnusableError is about this request; any other error is about the
-// endpoint, or the context's.
+// Post sends a request, and returns the body of the answer and the number of tries. On status 429 and 5xx it tries again, up to
+// MaxTries times in all, after the time that the endpoint names or a time that doubles with each try, whichever is longer. An
+// *UnusableError concerns this request only; any other error concerns the endpoint or is the context's.
 func (x *Endpoint) Post(ctx context.Context, request []byte) (text []byte, tries int, err error) {
 	for try := 1; ; try++ {
 		status, header, text, err := x.post(ctx, request)
@@ -173,8 +173,8 @@ func (x *Endpoint) Post(ctx context.Context, request []byte) (text []byte, tries
 	}
 }
 
-// post sends the request once. Of an answer that is too long it returns the beginning, if the
-// status is one of failure, where no more is wanted.
+// post sends the request once. If an answer is too long and has a status of failure, it returns the beginning, which is enough
+// for the error.
 func (x *Endpoint) post(ctx context.Context, request []byte) (status int, header http.Header, text []byte, err error) {
 	trying, cancel := context.WithTimeout(ctx, x.timeout)
 	defer cancel()
@@ -196,7 +196,7 @@ func (x *Endpoint) post(ctx context.Context, request []byte) (status int, header
 	answer, err := x.http.Do(r)
 	if err != nil {
 		var inner *url.Error
-		if errors.As(err, &inner) { // its text says what the caller says
+		if errors.As(err, &inner) { // its text repeats the address, which the caller adds
 			err = inner.Err
 		}
 		return 0, nil, nil, err
@@ -212,8 +212,7 @@ func (x *Endpoint) post(ctx context.Context, request []byte) (status int, header
 	return answer.StatusCode, answer.Header, text, nil
 }
 
-// refusal is the error of a status. The key is taken out of what the endpoint says, since
-// some repeat it.
+// refusal returns the error for a status. It removes the key from the endpoint's text, since some endpoints repeat it.
 func (x *Endpoint) refusal(status int, text []byte) error {
 	said := strings.ToValidUTF8(string(text), "\uFFFD")
 	if key := x.key(); key != "" {
@@ -234,7 +233,7 @@ func (x *Endpoint) refusal(status int, text []byte) error {
 	return errors.New(why)
 }
 
-// wait says how long to wait before the next try: never less than the endpoint asks for.
+// wait returns how long to wait before the next try: never less than the endpoint asks for.
 func (x *Endpoint) wait(header http.Header, try int) time.Duration {
 	wait := FirstWait << (try - 1)
 	after := header.Get("Retry-After")

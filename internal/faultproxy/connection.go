@@ -11,18 +11,18 @@ import (
 
 const (
 	pieceSize = 32 << 10
-	// underway bounds the pieces in one direction that are held back; then the sender waits.
+	// underway bounds how many pieces are held back in one direction; beyond it, the sender has to wait.
 	underway = 64
 )
 
-// A connection is that of a client with the proxy, and the proxy's with the server.
+// A connection joins the client's connection to the proxy and the proxy's connection to the server.
 type connection struct {
 	client *net.TCPConn
 	gone   context.Context // ends with the connection
 	leave  context.CancelFunc
 
-	mu     sync.Mutex   // guards what follows, and the end
-	server *net.TCPConn // nil until it is reached
+	mu     sync.Mutex   // guards server, and the end of the connection
+	server *net.TCPConn // nil until the server is reached
 }
 
 func newConnection(client *net.TCPConn) *connection {
@@ -42,7 +42,7 @@ func (c *connection) attach(server *net.TCPConn) bool {
 	return true
 }
 
-// end closes both sides, and says whether they were open.
+// end closes both sides, and reports whether they were open.
 func (c *connection) end(reset bool) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -57,7 +57,7 @@ func (c *connection) end(reset bool) bool {
 	return true
 }
 
-// closeSide closes one side. Nobody is left to hear of an error.
+// closeSide closes one side. It ignores errors, since nobody could act on them.
 func closeSide(side *net.TCPConn, reset bool) {
 	if reset {
 		_ = side.SetLinger(0)
@@ -65,7 +65,7 @@ func closeSide(side *net.TCPConn, reset bool) {
 	_ = side.Close()
 }
 
-// sides returns the sender and the receiver in a direction.
+// sides returns the sender and the receiver of a direction.
 func (c *connection) sides(d Direction) (from, to *net.TCPConn) {
 	if d == ToServer {
 		return c.client, c.server
@@ -73,14 +73,14 @@ func (c *connection) sides(d Direction) (from, to *net.TCPConn) {
 	return c.server, c.client
 }
 
-// A piece is what was read at once: bytes, or why there are no more.
+// A piece is the result of one read: bytes, or the error that ended reading.
 type piece struct {
 	bytes   []byte
 	arrived time.Time
 	err     error
 }
 
-// serve passes a connection on until both sides have closed it or it is cut.
+// serve forwards a connection's bytes until both sides have closed it or it is cut.
 func (p *Proxy) serve(c *connection) {
 	server, err := new(net.Dialer).DialContext(c.gone, "tcp", p.target)
 	if err != nil {
@@ -98,7 +98,7 @@ func (p *Proxy) serve(c *connection) {
 	}
 	both.Wait()
 	if !inOrder[ToServer] || !inOrder[ToClient] {
-		<-c.gone.Done() // a side does not know that the other has closed
+		<-c.gone.Done() // one side does not know that the other side has closed
 	}
 	if c.end(false) {
 		p.mu.Lock()
@@ -107,7 +107,7 @@ func (p *Proxy) serve(c *connection) {
 	}
 }
 
-// pass passes on what goes in one direction. It says whether the receiver was told of the end.
+// pass forwards the bytes of one direction. It reports whether the receiver was told of the end.
 func (p *Proxy) pass(c *connection, d Direction) bool {
 	from, to := c.sides(d)
 	pieces := make(chan piece, underway)
@@ -133,14 +133,14 @@ func (p *Proxy) pass(c *connection, d Direction) bool {
 			return false
 		}
 		if !errors.Is(next.err, io.EOF) {
-			p.cut(c) // one side was reset; so is the other
+			p.cut(c) // one side was reset, so the other is reset too
 			return false
 		}
 		return to.CloseWrite() == nil
 	}
 }
 
-// read reads until there is no more.
+// read reads pieces until the end or an error.
 func read(c *connection, from *net.TCPConn, pieces chan<- piece) {
 	for {
 		bytes := make([]byte, pieceSize)
@@ -162,8 +162,8 @@ func read(c *connection, from *net.TCPConn, pieces chan<- piece) {
 	}
 }
 
-// deliver hands bytes to the receiver, as the fault has it at each moment. It says
-// whether bytes of this direction are lost, which they then are for ever.
+// deliver writes bytes to the receiver, under the fault of the moment. It reports whether bytes of this direction are lost;
+// lost bytes stay lost.
 func (p *Proxy) deliver(c *connection, d Direction, bytes []byte, lost bool) bool {
 	_, to := c.sides(d)
 	for len(bytes) > 0 {
@@ -187,7 +187,7 @@ func (p *Proxy) deliver(c *connection, d Direction, bytes []byte, lost bool) boo
 		}
 		if err != nil {
 			if back, _ := p.path(other(d)); !back.Swallow {
-				p.cut(c) // the receiver has gone, and the sender hears of it
+				p.cut(c) // the receiver has gone, and the sender must learn of it
 			}
 			return true
 		}
@@ -204,8 +204,7 @@ func (p *Proxy) deliver(c *connection, d Direction, bytes []byte, lost bool) boo
 
 func other(d Direction) Direction { return ToServer + ToClient - d }
 
-// hold waits until a time that depends on the fault. It says whether the connection
-// still holds.
+// hold waits until a time that depends on the current fault. It reports whether the connection is still open.
 func (p *Proxy) hold(c *connection, d Direction, due func(Path) time.Time) bool {
 	for {
 		path, changed := p.path(d)
@@ -225,8 +224,7 @@ func (p *Proxy) hold(c *connection, d Direction, due func(Path) time.Time) bool 
 	}
 }
 
-// arrive waits until the receiver's system has all that was written: a reset drops
-// what has not been sent.
+// arrive waits until the receiver's system has all written bytes, since a reset drops unsent bytes.
 func arrive(c *connection, to *net.TCPConn) {
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()

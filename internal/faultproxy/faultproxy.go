@@ -1,6 +1,5 @@
-// Package faultproxy is between a client and a server in tests and breaks the
-// network between them: it delays, refuses, swallows and cuts, and what it does can
-// be changed at any time.
+// Package faultproxy is a proxy between a client and a server that breaks the network between them in tests: it delays,
+// refuses, swallows and cuts. Its faults can be changed at any time.
 //
 //	proxy, err := faultproxy.New("127.0.0.1:5432")
 //	defer proxy.Close()
@@ -9,12 +8,11 @@
 //	proxy.Set(faultproxy.Fault{ToClient: faultproxy.Path{Delay: time.Second}})
 //	cut := proxy.CutAfter(faultproxy.ToServer, 17)
 //
-// A change holds for open connections, for those to come, and for bytes that
-// are under way: what waits for a delay goes on when the delay is taken away.
+// A change applies to open connections, to future connections, and to bytes in transit: bytes that wait for a delay are
+// delivered when the delay is removed.
 //
-// As on a network, a stream has no holes. A connection that lost a byte
-// delivers nothing in that direction any more, not even its end, whatever is set
-// later; it stays open until Cut or Close.
+// As on a network, a stream has no holes. A connection that lost a byte delivers nothing more in that direction, not even its
+// end, whatever fault is set later; it stays open until Cut or Close.
 package faultproxy
 
 import (
@@ -24,7 +22,7 @@ import (
 	"time"
 )
 
-// A Direction is that in which bytes go.
+// A Direction is the direction in which bytes travel.
 type Direction int
 
 // The two directions.
@@ -33,36 +31,35 @@ const (
 	ToClient
 )
 
-// A Fault is what is wrong with the network. The zero value is nothing.
+// A Fault describes what is wrong with the network. The zero value means nothing is wrong.
 type Fault struct {
-	Refuse             bool // new connections are closed at once, with a reset; present ones go on
+	Refuse             bool // new connections are reset at once; existing connections go on
 	ToServer, ToClient Path
 }
 
-// A Path is what happens to the bytes in one direction. The zero value is nothing.
+// A Path describes what happens to the bytes of one direction. The zero value means nothing happens.
 type Path struct {
-	Swallow bool          // they vanish, and so does the news that a side has closed
-	Delay   time.Duration // they arrive so much later; as many go on following them
-	Chunk   int           // when not 0: at most so many bytes go at a time,
-	Pause   time.Duration // and then none for so long
+	Swallow bool          // bytes vanish, and so does the news that a side has closed
+	Delay   time.Duration // bytes arrive this much later; more bytes may follow meanwhile
+	Chunk   int           // if not 0, at most this many bytes are delivered at a time
+	Pause   time.Duration // the pause after each chunk
 }
 
-// Pass is no fault.
+// Pass returns the zero Fault.
 func Pass() Fault { return Fault{} }
 
-// Refuse closes new connections at once.
+// Refuse returns a fault that closes new connections at once.
 func Refuse() Fault { return Fault{Refuse: true} }
 
-// HalfOpen swallows all bytes. Neither side hears of it: connections stay open, and
-// new ones are accepted.
+// HalfOpen returns a fault that swallows all bytes. Neither side notices: connections stay open, and new ones are accepted.
 func HalfOpen() Fault { return Fault{ToServer: Path{Swallow: true}, ToClient: Path{Swallow: true}} }
 
-// Delay holds all bytes back for a time, in each direction.
+// Delay returns a fault that delays all bytes, in each direction.
 func Delay(each time.Duration) Fault {
 	return Fault{ToServer: Path{Delay: each}, ToClient: Path{Delay: each}}
 }
 
-// Slow lets so many bytes go at a time, in each direction, with pauses in between.
+// Slow returns a fault that delivers at most so many bytes at a time, in each direction, with pauses in between.
 func Slow(bytes int, pause time.Duration) Fault {
 	path := Path{Chunk: bytes, Pause: pause}
 	return Fault{ToServer: path, ToClient: path}
@@ -70,14 +67,13 @@ func Slow(bytes int, pause time.Duration) Fault {
 
 // Counts say what a proxy has done. Bytes are counted when they are delivered.
 type Counts struct {
-	Accepted, Refused, Cut int // connections; the cut ones were accepted
+	Accepted, Refused, Cut int // numbers of connections; cut connections were accepted before
 	Open                   int // connections that are open
 	ToServer, ToClient     int64
 	Swallowed              int64 // bytes of both directions
 }
 
-// A Proxy passes connections on to one address. Its methods may be called by many
-// goroutines.
+// A Proxy forwards connections to one address. Its methods may be called by many goroutines.
 type Proxy struct {
 	target   string
 	listener *net.TCPListener
@@ -92,15 +88,14 @@ type Proxy struct {
 	closed  bool
 }
 
-// A countdown is a cut to come.
+// A countdown is a cut that happens after left more bytes.
 type countdown struct {
 	left int64
 	done chan struct{}
 }
 
-// New starts a proxy that listens on a free port of 127.0.0.1 and passes all
-// connections on to the target, a TCP address. It need not be there yet: a
-// connection that cannot be passed on is reset.
+// New starts a proxy that listens on a free port of 127.0.0.1 and forwards all connections to the target, a TCP address. The
+// target may start later: a connection that cannot be forwarded is reset.
 func New(target string) (*Proxy, error) {
 	if _, _, err := net.SplitHostPort(target); err != nil {
 		return nil, err
@@ -117,7 +112,7 @@ func New(target string) (*Proxy, error) {
 // Address returns the address to which clients connect, as host:port.
 func (p *Proxy) Address() string { return p.listener.Addr().String() }
 
-// Set changes what is wrong with the network.
+// Set replaces the proxy's fault.
 func (p *Proxy) Set(f Fault) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -126,8 +121,7 @@ func (p *Proxy) Set(f Fault) {
 	p.changed = make(chan struct{})
 }
 
-// Cut closes all open connections, with a reset to both sides, and says how
-// many. New ones are treated as before.
+// Cut resets both sides of all open connections, and returns how many there were. New connections are treated as before.
 func (p *Proxy) Cut() int {
 	p.mu.Lock()
 	var all []*connection
@@ -144,15 +138,13 @@ func (p *Proxy) Cut() int {
 	return n
 }
 
-// CutAfter lets exactly n more bytes through in a direction, counted over all
-// connections, and cuts the connection that brought the last of them: the receiver
-// has been given them all, and then both sides get a reset. With n = 0, whichever
-// connection brings a byte next is cut before it. The channel is closed when that has
-// happened. A later call for the same direction takes the place of this one, whose
-// channel then stays open.
+// CutAfter lets exactly n more bytes through in a direction, counted over all connections, and cuts the connection that carries
+// the last of them: the receiver is given all n bytes, and then both sides get a reset. With n = 0, the connection that carries
+// the next byte is cut before it. The channel is closed after the cut. A later call for the same direction replaces this one,
+// whose channel then stays open.
 //
-// That the receiver has been given the bytes is sure on Linux; other systems may
-// drop what the receiver had not read when the reset came.
+// On Linux the receiver is certain to have the bytes; other systems may drop bytes that the receiver had not read when the
+// reset came.
 func (p *Proxy) CutAfter(d Direction, n int64) <-chan struct{} {
 	c := &countdown{left: n, done: make(chan struct{})}
 	p.mu.Lock()
@@ -161,7 +153,7 @@ func (p *Proxy) CutAfter(d Direction, n int64) <-chan struct{} {
 	return c.done
 }
 
-// Counts returns the counts until now.
+// Counts returns the counts so far.
 func (p *Proxy) Counts() Counts {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -173,7 +165,7 @@ func (p *Proxy) Counts() Counts {
 // Close ends the proxy and resets all its connections.
 func (p *Proxy) Close() error {
 	p.mu.Lock()
-	p.closed = true // what is accepted from now on is refused
+	p.closed = true // connections accepted from now on are refused
 	p.mu.Unlock()
 	err := p.listener.Close()
 	p.Cut()
@@ -211,7 +203,7 @@ func (p *Proxy) accept() {
 	}
 }
 
-// path returns what happens in a direction now, and a channel that is closed when that changes.
+// path returns what happens in a direction now, and a channel that is closed when the fault changes.
 func (p *Proxy) path(d Direction) (Path, <-chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -221,8 +213,7 @@ func (p *Proxy) path(d Direction) (Path, <-chan struct{}) {
 	return p.fault.ToClient, p.changed
 }
 
-// claim says how many of n bytes may go in a direction, and returns the countdown if
-// the connection is to be cut after them.
+// claim returns how many of n bytes may pass in a direction, and a countdown if the connection has to be cut after them.
 func (p *Proxy) claim(d Direction, n int) (int, *countdown) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -255,7 +246,7 @@ func (p *Proxy) swallowed(n int) {
 	p.counts.Swallowed += int64(n)
 }
 
-// cut resets a connection, and says whether it stood.
+// cut resets a connection, and reports whether it was open.
 func (p *Proxy) cut(c *connection) bool {
 	if !c.end(true) {
 		return false

@@ -6,8 +6,8 @@ import (
 	"unsafe"
 )
 
-// unsent returns the number of bytes that the other side has not acknowledged, 0 when
-// the connection has ended (SIOCOUTQ of tcp(7)).
+// unsent returns the number of bytes that the other side has not acknowledged, or 0 if the connection has ended (SIOCOUTQ of
+// tcp(7)).
 func unsent(conn *net.TCPConn) int {
 	raw, err := conn.SyscallConn()
 	if err != nil {

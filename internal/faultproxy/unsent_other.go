@@ -4,5 +4,5 @@ package faultproxy
 
 import "net"
 
-// unsent is not known here.
+// unsent returns 0, since the number is unknown on this system.
 func unsent(*net.TCPConn) int { return 0 }

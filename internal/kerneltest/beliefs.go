@@ -20,7 +20,7 @@ import (
 	"github.com/graphkernel/graphkernel/store/fsck"
 )
 
-// Space is where the tests hold beliefs.
+// Space is the space of beliefs that the tests use.
 const Space belief.Space = "acme/desk"
 
 func must[T any](v T, err error) T {
@@ -30,7 +30,7 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// Believing makes the space, in which some predicates have one object for each subject.
+// Believing creates the space. The functional predicates have one object for each subject.
 func Believing(t testing.TB, k *kernel.Kernel, functional ...string) {
 	t.Helper()
 	p := must(policy.Bind("desk@1", kinds.New(belief.Constraints{Functional: functional}, nil)))
@@ -40,12 +40,12 @@ func Believing(t testing.TB, k *kernel.Kernel, functional ...string) {
 	must(k.Beliefs().SetSpace(t.Context(), Tenant, api.NewSpace{Space: Space, Policy: "desk@1"}))
 }
 
-// Asking is a request about one statement.
+// Asking returns a request about one statement.
 func Asking(op journal.Operator, subject, predicate, object string) space.Operation {
 	return space.Operation{Operator: op, BeliefRequest: api.BeliefRequest{Space: Space, Statements: []belief.Literal{{Subject: subject, Predicate: predicate, Object: object}}}}
 }
 
-// Stated lists what a kernel believes as of a number, as text.
+// Stated lists the statements that a kernel believes as of a sequence number, as text.
 func Stated(t testing.TB, k *kernel.Kernel, asOf dag.Seq) (list []string) {
 	t.Helper()
 	for _, h := range must(k.Beliefs().Held(t.Context(), Tenant, Space, asOf, nil)).Held {
@@ -55,7 +55,7 @@ func Stated(t testing.TB, k *kernel.Kernel, asOf dag.Seq) (list []string) {
 	return list
 }
 
-// Soundly has fsck look at the history.
+// Soundly checks the history with fsck.
 func Soundly(t testing.TB, s store.Store) {
 	t.Helper()
 	r := must(fsck.Tenant(t.Context(), s, Tenant, fsck.Options{}))
@@ -64,7 +64,8 @@ func Soundly(t testing.TB, s store.Store) {
 	}
 }
 
-// Projected makes sure that the facts which beliefs assert are what a kernel believes, with its times and confidence, and name a turn that has its text.
+// Projected checks that the facts asserted by beliefs are exactly the statements that a kernel believes, with the same times
+// and confidence, and that each turn they name still has its text.
 func Projected(t testing.TB, k *kernel.Kernel) {
 	t.Helper()
 	var want, got []string

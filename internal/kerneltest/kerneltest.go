@@ -1,4 +1,4 @@
-// Package kerneltest opens kernels for tests: over every back end, with a clock that does not move and known noise.
+// Package kerneltest opens kernels for tests: over every back end, with a fixed clock and repeatable randomness.
 package kerneltest
 
 import (
@@ -19,10 +19,10 @@ import (
 	"github.com/graphkernel/graphkernel/token"
 )
 
-// Tenant is whose history the tests write.
+// Tenant is the tenant whose history the tests write.
 const Tenant = dag.DefaultTenant
 
-// Ring returns a keyring whose secret is known.
+// Ring returns a keyring with known secrets.
 func Ring(t testing.TB, ids ...string) token.Keyring {
 	t.Helper()
 	var r token.Keyring
@@ -39,13 +39,13 @@ func Ring(t testing.TB, ids ...string) token.Keyring {
 	return r
 }
 
-// Noise is randomness that a test can repeat.
+// Noise returns randomness that a test can repeat.
 func Noise(seed byte) *rand.ChaCha8 { return rand.NewChaCha8([32]byte{seed}) }
 
-// Standing is a clock that does not move.
+// Standing is a clock that always returns the same time.
 func Standing() time.Time { return time.Unix(1_780_000_000, 0) }
 
-// Over opens a kernel over a store, with a clock that does not move and known noise.
+// Over opens a kernel over a store, with a fixed clock and repeatable randomness.
 func Over(t testing.TB, s store.Store, a *token.Authority) *kernel.Kernel {
 	t.Helper()
 	k, err := kernel.Open(kernel.Config{
@@ -58,7 +58,7 @@ func Over(t testing.TB, s store.Store, a *token.Authority) *kernel.Kernel {
 	return k
 }
 
-// Stores opens every back end that a test runs on.
+// Stores opens a store of every back end that tests run on.
 var Stores = map[string]func(t testing.TB) store.Store{
 	"memory": func(t testing.TB) store.Store {
 		s := inmem.Open(&inmem.Disk{}, inmem.Options{})
@@ -98,7 +98,7 @@ func (s *Racing) Append(ctx context.Context, tenant dag.Tenant, b []store.Batch)
 	return s.Store.Append(ctx, tenant, b)
 }
 
-// Chain admits n turns of one conversation, one reply after the other.
+// Chain admits n turns of one conversation, each a reply to the turn before.
 func Chain(t testing.TB, k *kernel.Kernel, n int) []dag.TurnID {
 	t.Helper()
 	ids := make([]dag.TurnID, n)

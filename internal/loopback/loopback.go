@@ -1,4 +1,4 @@
-// Package loopback owns the answer to the question whether a host is this machine: what goes there over plain HTTP is read by nobody on the way.
+// Package loopback owns the check whether a host is this machine: nobody on the way can read plain HTTP to such a host.
 package loopback
 
 import (
@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Is reports whether a host, with or without a port, is this machine's own name for itself: localhost, or an address of the loopback range (127.0.0.0/8,
-// ::1). No name is looked up, so any other name, such as 127.example.com, is of another machine.
+// Is reports whether a host, with or without a port, names this machine: localhost, or an address of the loopback range
+// (127.0.0.0/8, ::1). It looks up no names, so any other name, such as 127.example.com, counts as another machine.
 func Is(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name

@@ -1,6 +1,5 @@
-// Package mac owns the tag that tokens are: the first 16 bytes of HMAC-SHA256 (RFC 2104),
-// and its comparison in constant time. It is separate from package token so that the
-// vectors of others can drive the very functions that sign and verify.
+// Package mac owns the tags of tokens: the first 16 bytes of HMAC-SHA256 (RFC 2104), compared in constant time. It is separate
+// from package token so that published test vectors can call the same functions that sign and verify.
 package mac
 
 import (
@@ -8,7 +7,7 @@ import (
 	"crypto/sha256"
 )
 
-// A Tag is half an HMAC-SHA256.
+// A Tag is the first half of an HMAC-SHA256.
 type Tag [sha256.Size / 2]byte
 
 // Sum returns the tag of a message.
@@ -19,5 +18,5 @@ func Sum(key, message []byte) (t Tag) {
 	return t
 }
 
-// Equal compares in constant time.
+// Equal compares two tags in constant time.
 func (t Tag) Equal(other Tag) bool { return hmac.Equal(t[:], other[:]) }

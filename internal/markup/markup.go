@@ -1,9 +1,10 @@
-// Package markup makes HTML of Go values.
+// Package markup renders HTML from Go values.
 //
-// Text and the values of attributes are escaped. Links and forms lead to the service that the page is of, whatever text their addresses were made of: see Address.
-// There is no attribute for a style or a handler. Raw alone writes what it is given.
+// Text and attribute values are escaped. Links and forms lead to the page's own service, whatever text their addresses were
+// made from: see Address. There is no attribute for a style or a handler. Only Raw writes its text unescaped.
 //
-// Elements and attributes are variables: a call of a function of the library is inlined together with all that it calls, which made the console a megabyte larger.
+// Elements and attributes are variables: a call of a library function is inlined together with everything that it calls, which
+// made the console a megabyte larger.
 package markup
 
 import (
@@ -15,9 +16,9 @@ import (
 )
 
 type (
-	// A Node is an element, an attribute or text. Nil is nothing.
+	// A Node is an element, an attribute or text. Nil renders nothing.
 	Node = gomponents.Node
-	// A Group is nodes in their order, as one.
+	// A Group is a list of nodes that counts as one node.
 	Group = gomponents.Group
 )
 
@@ -65,7 +66,8 @@ func address(name string) func(string) Node {
 	return func(to string) Node { return gomponents.Attr(name, Address(to)) }
 }
 
-// Address is an address within the service: a path, a query or a fragment. In place of any other it is the page itself.
+// Address returns an address within the service unchanged: a path, a query or a fragment. For any other address it returns "#",
+// the page itself.
 func Address(to string) string {
 	if to == "" || !strings.ContainsRune("/?#", rune(to[0])) || strings.HasPrefix(to, "//") || strings.ContainsRune(to, '\\') || strings.ContainsFunc(to, unicode.IsControl) {
 		return "#"
@@ -73,29 +75,29 @@ func Address(to string) string {
 	return to
 }
 
-// Aria is an attribute for assistive technology.
+// Aria returns an attribute for assistive technology.
 func Aria(name, value string) Node { return attribute("aria-" + name)(value) }
 
-// Data is an attribute for a script.
+// Data returns an attribute that scripts read.
 func Data(name, value string) Node { return attribute("data-" + name)(value) }
 
-// Refresh has a browser go on to an address by itself.
+// Refresh makes a browser go to an address by itself.
 func Refresh(to string) Node {
 	return Meta(attribute("http-equiv")("refresh"), Content("0;url="+Address(to)))
 }
 
-// Document is a page.
+// Document returns a whole page.
 func Document(nodes ...Node) Node {
 	return Group{Raw("<!doctype html>"), HTML(Lang("en"), Group(nodes))}
 }
 
-// Text is text, and Raw is markup.
+// Text returns escaped text, and Raw returns markup as it is.
 var Text, Raw = gomponents.Text, gomponents.Raw
 
-// Textf is formatted text.
+// Textf returns formatted and escaped text.
 func Textf(format string, args ...any) Node { return Text(fmt.Sprintf(format, args...)) }
 
-// If is the nodes if a condition holds. They are made in either case.
+// If returns the nodes if a condition holds, else nil. The nodes are built in either case.
 func If(condition bool, nodes ...Node) Node {
 	if condition {
 		return Group(nodes)
@@ -103,7 +105,7 @@ func If(condition bool, nodes ...Node) Node {
 	return nil
 }
 
-// Either is the first node if a condition holds, and else the second. Both are made.
+// Either returns yes if a condition holds, else no. Both nodes are built.
 func Either(condition bool, yes, no Node) Node {
 	if condition {
 		return yes
@@ -111,10 +113,10 @@ func Either(condition bool, yes, no Node) Node {
 	return no
 }
 
-// Map is a node for each member of a list.
+// Map returns a node for each member of a list.
 func Map[T any](list []T, of func(T) Node) Group { return gomponents.Map(list, of) }
 
-// Join is Map with a text between the nodes.
+// Join is like Map, with a text between the nodes.
 func Join[T any](between string, list []T, of func(T) Node) Group {
 	var nodes Group
 	for i, one := range list {

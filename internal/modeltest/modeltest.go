@@ -1,5 +1,6 @@
-// Package modeltest is a model that stands in for those of vendors, so that SDKs and agents can be tried without one. It speaks the Chat
-// Completions and the Responses API of OpenAI, the Messages API of Anthropic, and generateContent of Gemini, each with and without a stream, as far as those programs need it.
+// Package modeltest provides a stand-in for vendors' models, so that SDKs and agents can be tested without one. It speaks the
+// Chat Completions and the Responses API of OpenAI, the Messages API of Anthropic, and generateContent of Gemini, each with and
+// without a stream, as far as those programs need them.
 package modeltest
 
 import (
@@ -16,7 +17,8 @@ import (
 type Model struct {
 	Says string
 
-	// Calls is a tool call with which it answers first, if a request offers the tool and has no result of any yet: its arguments by the tool's name.
+	// Calls has the arguments of tool calls, by tool name. If a request offers such a tool and contains no tool result yet, the
+	// model answers with a call of it.
 	Calls map[string]any
 
 	mu    sync.Mutex
@@ -30,12 +32,12 @@ func (m *Model) Asked() []string {
 	return slices.Clone(m.asked)
 }
 
-// An answer is what a model says to one request.
+// An answer is the model's answer to one request.
 type answer struct {
-	n      int // of the request, from 1 on
+	n      int // number of the request, from 1
 	model  string
 	text   string
-	tool   string // the tool that it calls in place of saying anything; "" if it calls none
+	tool   string // the tool that the answer calls; "" if the answer is text
 	input  any
 	stream bool
 }
@@ -59,7 +61,7 @@ func (m *Model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			Declarations []struct{ Name string } `json:"functionDeclarations"`
 		} `json:"tools"`
 	}
-	_ = json.Unmarshal(body, &request) // a request without a body names no tool
+	_ = json.Unmarshal(body, &request) // a request without a JSON body names no tool
 	a := &answer{n: n, model: request.Model, text: m.Says, stream: request.Stream || strings.Contains(r.URL.Path, ":stream")}
 	for _, t := range request.Tools {
 		names := []string{t.Name}
@@ -90,7 +92,7 @@ func (m *Model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// hasResult reports whether a request has the result of a tool, in the words of any of the APIs.
+// hasResult reports whether a request contains a tool result, in the form of any of the APIs.
 func hasResult(body string) bool {
 	return slices.ContainsFunc([]string{`"tool_result"`, `"function_call_output"`, `"functionResponse"`, `"tool_call_id"`}, func(mark string) bool { return strings.Contains(body, mark) })
 }
@@ -99,7 +101,7 @@ type object = map[string]any
 
 func send(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(v) // the client has gone
+	_ = json.NewEncoder(w).Encode(v) // it fails only if the client has gone
 }
 
 // A stream sends server-sent events.
@@ -110,7 +112,7 @@ func begin(w http.ResponseWriter) stream {
 	return stream{w}
 }
 
-// event sends an event of a kind, which its data have as their type; "" for data alone.
+// event sends an event; its data have kind as their type. If kind is "", it sends only the data.
 func (s stream) event(kind string, v object) {
 	if kind != "" {
 		v["type"] = kind
@@ -118,7 +120,7 @@ func (s stream) event(kind string, v object) {
 	}
 	data, err := json.Marshal(v)
 	if err != nil {
-		panic("modeltest: " + err.Error()) // arguments that a test gave
+		panic("modeltest: " + err.Error()) // arguments that a test set
 	}
 	_, _ = fmt.Fprintf(s, "data: %s\n\n", data)
 }
@@ -131,7 +133,7 @@ func text(v any) string {
 	return string(data)
 }
 
-// completion is the Chat Completions API, without a stream.
+// completion returns an answer of the Chat Completions API, without a stream.
 func (a *answer) completion() object {
 	message, reason := object{"role": "assistant", "content": a.text}, "stop"
 	if a.tool != "" {
@@ -143,7 +145,7 @@ func (a *answer) completion() object {
 	}
 }
 
-// respond is the Responses API.
+// respond writes an answer of the Responses API.
 func (a *answer) respond(w http.ResponseWriter) {
 	item := object{"type": "message", "role": "assistant", "id": fmt.Sprint("msg_", a.n), "status": "completed", "content": []object{{"type": "output_text", "text": a.text, "annotations": []any{}}}}
 	if a.tool != "" {
@@ -163,7 +165,7 @@ func (a *answer) respond(w http.ResponseWriter) {
 	s.event("response.completed", object{"response": response})
 }
 
-// message is the Messages API.
+// message writes an answer of the Messages API.
 func (a *answer) message(w http.ResponseWriter) {
 	block, reason := object{"type": "text", "text": a.text}, "end_turn"
 	if a.tool != "" {
@@ -190,7 +192,7 @@ func (a *answer) message(w http.ResponseWriter) {
 	s.event("message_stop", object{})
 }
 
-// generate is generateContent of Gemini.
+// generate writes an answer of Gemini's generateContent.
 func (a *answer) generate(w http.ResponseWriter) {
 	part := object{"text": a.text}
 	if a.tool != "" {

@@ -1,6 +1,5 @@
-// Package pgstore hands out empty PostgreSQL stores to tests: databases of one server
-// that starts with the first, each with the schema in place, emptied and used again. Tests
-// that kill a server start their own by package pgtest.
+// Package pgstore provides empty PostgreSQL stores for tests. They are databases of one server, which starts with the first of
+// them; each has the schema, and is emptied and reused. A test that kills a server starts its own with package pgtest.
 package pgstore
 
 import (
@@ -20,17 +19,16 @@ var pool struct {
 	mu     sync.Mutex // guards everything below
 	server *pgtest.Server
 	made   int
-	clean  []string // names of databases with nothing in them
+	clean  []string // names of empty databases
 }
 
-// emptied takes everything out of a database but its tables. Deleting few rows is faster
-// than truncating fifty tables.
+// emptied deletes everything from a database except its tables. Deleting few rows is faster than truncating fifty tables.
 const emptied = `DELETE FROM tenants; DELETE FROM runs; DELETE FROM turns; DELETE FROM guards; DELETE FROM ids; DELETE FROM links;
 	DELETE FROM conversations;
 	DELETE FROM logs; DELETE FROM records; DELETE FROM log_hashes; DELETE FROM cells; DELETE FROM entries; DELETE FROM terms; DELETE FROM snapshots`
 
-// Empty takes everything out of the database at a URL but its tables. Its tests run one
-// after the other on one database that way, since making one costs as much as emptying several.
+// Empty deletes everything from the database at a URL except its tables. Tests can share one database that way, one after the
+// other: creating a database costs as much as emptying several.
 func Empty(t testing.TB, url string) {
 	t.Helper()
 	c, err := pgx.Connect(context.Background(), url)
@@ -43,8 +41,8 @@ func Empty(t testing.TB, url string) {
 	}
 }
 
-// URL returns the URL of an empty database until the end of the test. It skips the test
-// where there is no server to start, see pgtest.Need.
+// URL returns the URL of a database that is the test's own until its end, and empty at first. It skips the test if no server
+// can be started, see pgtest.Need.
 func URL(t testing.TB) string {
 	t.Helper()
 	pgtest.Need(t)
@@ -64,8 +62,7 @@ func URL(t testing.TB) string {
 	return server.SocketURL(name)
 }
 
-// Open opens a store of few connections on an empty database. It is closed at the end
-// of the test.
+// Open opens a store with few connections on an empty database, and closes it at the end of the test.
 func Open(t testing.TB) *postgres.Store {
 	t.Helper()
 	s, err := postgres.Open(context.Background(), URL(t), postgres.Options{Connections: 8})
@@ -94,7 +91,7 @@ func take(ctx context.Context) (*pgtest.Server, string, error) {
 	return pool.server, name, pool.server.CreateDatabase(ctx, name, "first")
 }
 
-// start starts the server, with a database that the others are copied from.
+// start starts the server, and creates the database from which the others are copied.
 func start(ctx context.Context) error {
 	server, err := pgtest.Start(ctx, pgtest.Options{Settings: map[string]string{"max_connections": "400", "max_locks_per_transaction": "256"}})
 	if err != nil {
@@ -108,8 +105,7 @@ func start(ctx context.Context) error {
 	return err
 }
 
-// Stop stops the server, if it was started: for TestMain. It ends with the process
-// anyway.
+// Stop stops the server if it was started; TestMain may call it. The server ends with the process anyway.
 func Stop() error {
 	pool.mu.Lock()
 	defer pool.mu.Unlock()

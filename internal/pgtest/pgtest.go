@@ -1,6 +1,5 @@
-// Package pgtest owns PostgreSQL servers that live for a test, a benchmark or a
-// demonstration: real ones, with the machine's own programs, each in a folder and at
-// a port of its own, which can be killed, frozen, restarted, copied and promoted.
+// Package pgtest owns PostgreSQL servers that live for a test, a benchmark or a demonstration. They are real servers, run by
+// the machine's own programs, each with its own folder and port. They can be killed, frozen, restarted, copied and promoted.
 //
 //	server := pgtest.Run(t, pgtest.Options{})
 //	err := server.CreateDatabase(ctx, "kernel", "")
@@ -8,30 +7,26 @@
 //	err = server.Kill()
 //	err = server.Restart(ctx)
 //
-// # What a crash is here
+// # What a crash means here
 //
-// Kill ends every process of a server at once. What it had handed to the operating
-// system stays there: that is the crash of a program, or the power cut of a machine
-// whose disk keeps what was written in order. Pages that only the system's cache held
-// are not lost, so a server without fsync recovers from Kill like one with it.
+// Kill ends every process of a server at once. Everything that the server has handed to the operating system stays: this is the
+// crash of a program, or the power cut of a machine whose disk keeps writes in order. Pages that only the system's cache held
+// are not lost, so a server without fsync recovers from Kill like a server with it.
 //
-// # What is left over
+// # What remains
 //
-// Nothing. All servers of a process are in one folder, and a shell watches over it:
-// when the process ends, by whatever means, it stops the servers that still run and
-// removes the folder. (The death signal of Linux was considered. It does not reach
-// a frozen server, leaves the folder, and is bound to the thread that started the
-// server.)
+// Nothing. All servers of a process are in one folder, and a shell watches over it: when the process ends, by whatever means,
+// the shell stops the servers that still run and removes the folder. (The death signal of Linux is no alternative: it does not
+// reach a frozen server, leaves the folder, and is bound to the thread that started the server.)
 //
-// # Which programs
+// # Which programs run
 //
-// Those of the folder that GKTEST_POSTGRES_BIN names, else beside pg_ctl on
-// PATH, else the newest where Debian, Red Hat and Homebrew put them. A process of
-// root runs them as the user postgres, or nobody: they refuse root.
+// The programs in the folder that GKTEST_POSTGRES_BIN names, else in the folder of pg_ctl on PATH, else the newest where
+// Debian, Red Hat and Homebrew install them. If this process is root's, the programs run as the user postgres, or nobody, since
+// they refuse to run as root.
 //
-// The first server of a process takes about a second, for initdb. The others copy
-// what that made; so they share a system identifier, which servers of the world
-// do not.
+// The first server of a process takes about a second, for initdb. The other servers are copies of its cluster, so they share a
+// system identifier, unlike independent servers.
 package pgtest
 
 import (
@@ -45,19 +40,17 @@ const (
 	needVariable = "GKTEST_POSTGRES"
 )
 
-// Options are those of a server. The zero value is a fast one that does not survive
-// a crash of the machine.
+// Options configure a server. The zero value makes a fast server that does not survive a crash of the machine.
 type Options struct {
-	// Settings are lines of postgresql.conf; they win over what this package sets.
-	// The port, the addresses and the folder of the socket are not to be set.
+	// Settings are lines of postgresql.conf; they override the settings of this package. They must not contain the port, the
+	// addresses or the folder of the socket.
 	Settings map[string]string
 
-	// Durable leaves fsync and full_page_writes on, as they are in operation. Else
-	// both are off.
+	// Durable leaves fsync and full_page_writes on, as in production. Otherwise both are off.
 	Durable bool
 }
 
-// Available says why no server can be started here and what to install; nil when one can.
+// Available returns an error that says why no server can be started and what to install, or nil if one can.
 func Available() error {
 	if _, err := programs(); err != nil {
 		return err
@@ -66,8 +59,7 @@ func Available() error {
 	return err
 }
 
-// Need skips the test when there are no server programs. With
-// GKTEST_POSTGRES=required, as in CI, it fails instead.
+// Need skips the test if there are no server programs. With GKTEST_POSTGRES=required, as in CI, it fails the test instead.
 func Need(t testing.TB) {
 	t.Helper()
 	err := Available()
@@ -80,8 +72,8 @@ func Need(t testing.TB) {
 	}
 }
 
-// Run starts a server for a test and stops it when the test ends. When the test
-// failed, the end of the server's log is in its output. It calls Need.
+// Run starts a server for a test and stops it when the test ends. If the test failed, Run logs the end of the server's log. It
+// calls Need.
 func Run(t testing.TB, o Options) *Server {
 	t.Helper()
 	Need(t)
@@ -93,7 +85,7 @@ func Run(t testing.TB, o Options) *Server {
 	return s
 }
 
-// RunStandby is Standby for a test, as Run is Start.
+// RunStandby is Standby for a test, as Run is Start for a test.
 func (s *Server) RunStandby(t testing.TB, o Options) *Server {
 	t.Helper()
 	standby, err := s.Standby(t.Context(), o)
@@ -115,8 +107,8 @@ func (s *Server) stopAfter(t testing.TB) {
 	})
 }
 
-// Start starts a server and returns when it accepts connections. It runs until Stop,
-// or the end of the process; ctx bounds the start only.
+// Start starts a server and returns when it accepts connections. The server runs until Stop or the end of the process; ctx only
+// bounds the start.
 func Start(ctx context.Context, o Options) (*Server, error) {
 	w, err := open(ctx)
 	if err != nil {

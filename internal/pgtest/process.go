@@ -14,14 +14,14 @@ import (
 	"time"
 )
 
-// A process is one as the system lists it.
+// A process is a process as the system lists it.
 type process struct {
 	pid, parent int
-	state       byte   // of ps: T is stopped, Z is dead and not yet buried
-	began       string // tells it from a later one with the same pid; empty where the system does not say
+	state       byte   // as ps shows it: T is stopped, Z is dead but not yet reaped
+	began       string // the start time, which distinguishes it from a later process with the same pid; empty if the system does not say
 }
 
-// ended says that the process holds no file and no memory any more.
+// ended reports whether the process has released all its files and memory.
 func (p process) ended() bool { return p.state == 'Z' || p.state == 'X' }
 
 // family lists the process and all its descendants that have not ended.
@@ -66,7 +66,7 @@ func processes(ctx context.Context) ([]process, error) {
 	return readStats(names)
 }
 
-// those lists the processes with these pids. Where there is no /proc it lists others too.
+// those lists the processes with the pids of some. Without /proc it lists all processes.
 func those(ctx context.Context, some []process) ([]process, error) {
 	if runtime.GOOS != "linux" {
 		return psProcesses(ctx)
@@ -78,7 +78,7 @@ func those(ctx context.Context, some []process) ([]process, error) {
 	return readStats(names)
 }
 
-// readStats reads what /proc has on the processes among these names.
+// readStats reads the entries of /proc that are processes, among the given names.
 func readStats(names []string) (all []process, err error) {
 	for _, name := range names {
 		if name[0] < '0' || name[0] > '9' {
@@ -97,8 +97,7 @@ func readStats(names []string) (all []process, err error) {
 	return all, nil
 }
 
-// parseStat reads the stat file of a process. The name of its program is in
-// parentheses and may hold some.
+// parseStat reads the stat file of a process. The name of its program is in parentheses and may contain parentheses.
 func parseStat(line string) (process, error) {
 	head, rest, _ := cutLast(line, ") ")
 	pid, _, _ := strings.Cut(head, " ")
@@ -120,7 +119,7 @@ func cutLast(s, sep string) (before, after string, found bool) {
 	return s, "", false
 }
 
-// psProcesses lists all processes where there is no /proc.
+// psProcesses lists all processes with ps, for systems without /proc.
 func psProcesses(ctx context.Context) ([]process, error) {
 	out, err := exec.CommandContext(ctx, "ps", "-A", "-o", "pid=,ppid=,stat=").Output()
 	if err != nil {
@@ -139,8 +138,8 @@ func psProcesses(ctx context.Context) ([]process, error) {
 	return all, nil
 }
 
-// halt stops a process and its descendants where they are, and returns when all
-// do not move. The first is stopped first: it starts no others then.
+// halt stops a process and its descendants, and returns when none of them moves. It stops the first process first, so that it
+// starts no others.
 func halt(ctx context.Context, pid int) ([]process, error) {
 	var stopped []process
 	err := until(ctx, func() (bool, error) {
@@ -163,8 +162,7 @@ func halt(ctx context.Context, pid int) ([]process, error) {
 	return stopped, err
 }
 
-// resume lets a process and its descendants go on, the first one last: it counts
-// on the others.
+// resume continues a process and its descendants. It continues the first process last, since that relies on the others.
 func resume(ctx context.Context, pid int) error {
 	all, err := family(ctx, pid)
 	if err != nil {
@@ -196,7 +194,7 @@ func buried(ctx context.Context, dead []process) error {
 	})
 }
 
-// until asks again and again until the answer is yes, an error, or ctx ends.
+// until calls ask repeatedly until it returns true or an error, or until ctx ends.
 func until(ctx context.Context, ask func() (bool, error)) error {
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
@@ -212,7 +210,7 @@ func until(ctx context.Context, ask func() (bool, error)) error {
 	}
 }
 
-// readFirst reads a file, and returns nothing when there is none.
+// readFirst reads a file, and returns "" if there is none.
 func readFirst(file string) (string, error) {
 	text, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {

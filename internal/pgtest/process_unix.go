@@ -14,11 +14,11 @@ const (
 	sigStop     = syscall.SIGSTOP
 	sigContinue = syscall.SIGCONT
 	sigKill     = syscall.SIGKILL
-	sigFast     = syscall.SIGINT  // tells a server to end its connections and write all down
-	sigAtOnce   = syscall.SIGQUIT // tells a server to end and write nothing
+	sigFast     = syscall.SIGINT  // makes a server end its connections and write everything to disk
+	sigAtOnce   = syscall.SIGQUIT // makes a server end without writing anything
 )
 
-// send sends a signal to a process; it is no error that the process has ended.
+// send sends a signal to a process. A process that has already ended is not an error.
 func send(pid int, sig syscall.Signal) error {
 	if err := syscall.Kill(pid, sig); err != nil && !errors.Is(err, syscall.ESRCH) {
 		return fmt.Errorf("pgtest: %s to process %d: %w", sig, pid, err)
@@ -26,8 +26,8 @@ func send(pid int, sig syscall.Signal) error {
 	return nil
 }
 
-// attributes are those of a process that runs as the owner, or as this process does
-// when that is nil. A signal that the terminal sends to the test does not reach it.
+// attributes returns the attributes of a process that runs as the owner, or as this process's user if user is nil. Signals from
+// the terminal to the test do not reach it.
 func attributes(user *owner) *syscall.SysProcAttr {
 	a := &syscall.SysProcAttr{Setpgid: true}
 	if user != nil {

@@ -13,7 +13,7 @@ import (
 	"strconv"
 )
 
-// places are where packages put the programs; a star stands for what holds the version.
+// places are the folders where packages install the programs; a star matches the version.
 var places = []string{
 	"/usr/lib/postgresql/*/bin",
 	"/usr/pgsql-*/bin",
@@ -35,7 +35,7 @@ func programs() (string, error) {
 		if lacks(filepath.Dir(path)) == "" {
 			return filepath.Dir(path), nil
 		}
-		// A link in a folder of links: the other programs are beside what it points to.
+		// pg_ctl may be a link in a folder of links: the other programs are next to the link's target.
 		if path, err = filepath.EvalSymlinks(path); err == nil && lacks(filepath.Dir(path)) == "" {
 			return filepath.Dir(path), nil
 		}
@@ -54,7 +54,7 @@ func programs() (string, error) {
 		"Fedora: dnf install postgresql-server, macOS: brew install postgresql), or name the folder of initdb in " + binVariable)
 }
 
-// lacks returns the first program that a folder lacks, or nothing.
+// lacks returns the first program that a folder lacks, or "" if none is missing.
 func lacks(folder string) string {
 	for _, name := range []string{"initdb", "postgres", "pg_basebackup"} {
 		info, err := os.Stat(filepath.Join(folder, name))
@@ -79,7 +79,7 @@ func byVersion(a, b string) int {
 // An owner is the user that the programs run as.
 type owner struct{ uid, gid int }
 
-// account returns the user that takes root's place; nil when this process is not root's.
+// account returns the user that replaces root, or nil if this process is not root's.
 func account() (*owner, error) {
 	if os.Geteuid() != 0 {
 		return nil, nil

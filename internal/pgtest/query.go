@@ -8,8 +8,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// query runs statements over the socket, as one string: unlike a prepared statement,
-// that may hold several.
+// query runs SQL over the socket as one string, which may have several statements, unlike a prepared statement.
 func (s *Server) query(ctx context.Context, database, sql string) (results []*pgconn.Result, err error) {
 	err = within(ctx, func(ctx context.Context) error {
 		conn, err := pgx.Connect(ctx, s.SocketURL(database))

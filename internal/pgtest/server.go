@@ -23,7 +23,7 @@ import (
 
 const superuser = "postgres"
 
-// patience bounds what should take seconds, when the caller's context does not.
+// patience bounds operations that should take seconds, if the caller's context does not.
 const patience = 2 * time.Minute
 
 var (
@@ -32,28 +32,27 @@ var (
 	errNotUp     = errors.New("pgtest: the server does not run")
 )
 
-// A Server is a PostgreSQL server on this machine. Anyone who connects from here is
-// let in, as any user; postgres is the superuser. Its methods may be called by
-// many goroutines.
+// A Server is a PostgreSQL server on this machine. It accepts every connection from this machine, as any user; postgres is the
+// superuser. Its methods may be called by many goroutines.
 type Server struct {
 	workshop *workshop
 	folder   string
 	port     int
 	name     string // of a standby
 
-	mu       sync.Mutex // held while it is started, stopped, frozen
-	run      *run       // nil when it was stopped or killed
+	mu       sync.Mutex // held while the server is started, stopped or frozen
+	run      *run       // nil after the server was stopped or killed
 	standbys int
 }
 
-// A run is the time from a start to an end.
+// A run is one run of the server's process, from its start to its end.
 type run struct {
 	pid  int
 	done chan struct{} // closed when the process has ended and err is set
 	err  error
 }
 
-// ended says that the process has ended; its pid may be another's then.
+// ended reports whether the process has ended; another process may then have its pid.
 func (r *run) ended() bool {
 	select {
 	case <-r.done:
@@ -90,17 +89,16 @@ func (s *Server) SocketURL(database string) string {
 	}).String()
 }
 
-// Port returns the TCP port on 127.0.0.1. It stays the same over a restart.
+// Port returns the TCP port on 127.0.0.1. It stays the same after a restart.
 func (s *Server) Port() int { return s.port }
 
 // Folder returns the folder of the cluster, PostgreSQL's data directory.
 func (s *Server) Folder() string { return filepath.Join(s.folder, "data") }
 
-// Name returns the application_name under which a standby receives; a server that did
-// not begin as a standby has none.
+// Name returns the application_name under which a standby receives; "" if the server did not begin as a standby.
 func (s *Server) Name() string { return s.name }
 
-// Log returns all that the server has logged since it was first started.
+// Log returns everything that the server has logged since its first start.
 func (s *Server) Log() string {
 	text, err := os.ReadFile(s.logFile())
 	if err != nil {
@@ -111,14 +109,14 @@ func (s *Server) Log() string {
 
 func (s *Server) logFile() string { return filepath.Join(s.folder, "log") }
 
-// Exec runs statements, separated by semicolons, on a connection of their own.
+// Exec runs statements, separated by semicolons, on a new connection.
 func (s *Server) Exec(ctx context.Context, database, sql string) error {
 	_, err := s.query(ctx, database, sql)
 	return err
 }
 
-// Value runs a query on a connection of its own and returns the text of the first
-// column of its first row, which is empty for NULL and when there is no row.
+// Value runs a query on a new connection and returns the text of the first column of the first row, or "" if that is NULL or
+// there is no row.
 func (s *Server) Value(ctx context.Context, database, sql string) (string, error) {
 	results, err := s.query(ctx, database, sql)
 	if err != nil || len(results) == 0 {
@@ -131,8 +129,8 @@ func (s *Server) Value(ctx context.Context, database, sql string) (string, error
 	return string(rows[0][0]), nil
 }
 
-// CreateDatabase makes a database as a copy of another one, template1 when that is
-// not named. No one may be connected to that.
+// CreateDatabase creates a database as a copy of template, or of template1 if template is "". The template must have no
+// connections.
 func (s *Server) CreateDatabase(ctx context.Context, name, template string) error {
 	sql := "CREATE DATABASE " + pgx.Identifier{name}.Sanitize()
 	if template != "" {
@@ -163,7 +161,7 @@ func (s *Server) begin(ctx context.Context, o Options) error {
 	})
 }
 
-// configure appends to postgresql.conf, where the last line on a setting counts.
+// configure appends to postgresql.conf, where the last line of a setting counts.
 func (s *Server) configure(o Options) error {
 	settings := map[string]string{
 		"fsync":                       "off",
@@ -172,7 +170,7 @@ func (s *Server) configure(o Options) error {
 		"wal_keep_size":               "512MB", // for a standby that was frozen or stopped
 		"wal_retrieve_retry_interval": "100ms", // a standby finds a restarted primary soon
 		"log_line_prefix":             "%m [%p] %q%a ",
-		"dynamic_shared_memory_type":  "mmap", // a killed server leaves it in its folder, not in the system
+		"dynamic_shared_memory_type":  "mmap", // memory of a killed server stays in its folder, not in the system
 	}
 	if o.Durable {
 		settings["fsync"], settings["full_page_writes"] = "on", "on"
@@ -186,12 +184,12 @@ func (s *Server) configure(o Options) error {
 	return appendTo(filepath.Join(s.Folder(), "postgresql.conf"), lines.String())
 }
 
-// quoted writes a value as the configuration files take it.
+// quoted writes a value in the syntax of the configuration files.
 func quoted(value string) string {
 	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `''`, "\n", `\n`).Replace(value) + "'"
 }
 
-// appendTo appends to a file that is there; it keeps its owner.
+// appendTo appends to an existing file and keeps the file's owner.
 func appendTo(file, text string) error {
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {
@@ -201,8 +199,8 @@ func appendTo(file, text string) error {
 	return errors.Join(err, f.Close())
 }
 
-// freePort returns a port on which nothing listens, below those that systems give to
-// outgoing connections: one of these could take it while the server is down.
+// freePort returns a port on which nothing listens. The port is below the range that systems use for outgoing connections,
+// since such a connection could take the port while the server is down.
 func freePort() (int, error) {
 	for range 1000 {
 		port := 15000 + rand.IntN(15000)
@@ -215,10 +213,9 @@ func freePort() (int, error) {
 	return 0, errors.New("pgtest: found no free port")
 }
 
-// launch starts the process and waits until it accepts connections. The caller
-// holds mu, and ctx has an end.
+// launch starts the process and waits until it accepts connections. The caller holds mu, and ctx must have a deadline.
 func (s *Server) launch(ctx context.Context) error {
-	// A process that was killed before it wrote its pid has left an empty file, which stops every start.
+	// A process that was killed before it wrote its pid has left an empty file, which prevents every start.
 	if state, err := readFirst(s.pidFile()); err == nil && state == "" {
 		_ = os.Remove(s.pidFile())
 	}
@@ -265,15 +262,14 @@ func (s *Server) launch(ctx context.Context) error {
 
 func (s *Server) pidFile() string { return filepath.Join(s.Folder(), "postmaster.pid") }
 
-// reap waits for the end of the process. One that was killed leaves files and a
-// segment of shared memory that name it. They would go when the machine starts
-// again, and here they could stop a restart: another process may have that pid.
+// reap waits for the end of the process. A killed process leaves files and a segment of shared memory that contain its pid. A
+// reboot of the machine would remove them; here they could prevent a restart, since another process may have the pid.
 func (s *Server) reap(cmd *exec.Cmd, r *run) {
 	r.err = cmd.Wait()
 	if state, err := readFirst(s.pidFile()); err == nil && state != "" {
 		if lines := strings.Split(state, "\n"); len(lines) > 6 {
 			if segment := strings.Fields(lines[6]); len(segment) == 2 {
-				_ = exec.Command("ipcrm", "-m", segment[1]).Run() // else 56 bytes stay
+				_ = exec.Command("ipcrm", "-m", segment[1]).Run() // otherwise 56 bytes stay
 			}
 		}
 		socket := filepath.Join(s.folder, ".s.PGSQL."+strconv.Itoa(s.port))
@@ -284,8 +280,8 @@ func (s *Server) reap(cmd *exec.Cmd, r *run) {
 	close(r.done)
 }
 
-// Kill ends all processes of the server at once, as a power cut would, and returns
-// when they are gone. A frozen server can be killed.
+// Kill ends all processes of the server at once, as a power cut would, and returns when they are gone. It works on a frozen
+// server too.
 func (s *Server) Kill() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -302,7 +298,7 @@ func (s *Server) kill(r *run) error {
 		if r.ended() {
 			return nil
 		}
-		all, err := halt(ctx, r.pid) // so that none is born meanwhile
+		all, err := halt(ctx, r.pid) // so that no new process starts meanwhile
 		if err != nil {
 			return err
 		}
@@ -319,9 +315,8 @@ func (s *Server) kill(r *run) error {
 	})
 }
 
-// Shutdown ends the server as an operator does, with all written down. Its folder
-// stays, and Restart starts it again. It waits for standbys to receive everything:
-// with a frozen one, until ctx ends.
+// Shutdown ends the server as an operator does, with everything on disk. Its folder stays, and Restart starts it again.
+// Shutdown waits for standbys to receive everything: with a frozen standby, until ctx ends.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -343,7 +338,7 @@ func (s *Server) shutdown(ctx context.Context) error {
 	return nil
 }
 
-// end sends the signal, also to a frozen server, and waits for its effect.
+// end sends the signal, also to a frozen server, and waits until the server has ended.
 func (s *Server) end(ctx context.Context, r *run, sig syscall.Signal) error {
 	return within(ctx, func(ctx context.Context) error {
 		if r.ended() {
@@ -356,8 +351,8 @@ func (s *Server) end(ctx context.Context, r *run, sig syscall.Signal) error {
 	})
 }
 
-// Restart starts the server again, with the same folder and port, and returns when
-// it has recovered and accepts connections. One that runs is shut down before.
+// Restart starts the server again, with the same folder and port, and returns when it has recovered and accepts connections. A
+// running server is shut down first.
 func (s *Server) Restart(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -370,16 +365,15 @@ func (s *Server) Restart(ctx context.Context) error {
 		return until(ctx, func() (bool, error) {
 			err := s.launch(ctx)
 			if errors.Is(err, errPortTaken) {
-				return false, nil // by a connection that goes, let us hope
+				return false, nil // the port is probably taken by a connection that will end
 			}
 			return true, err
 		})
 	})
 }
 
-// Stop ends the server and removes its folder. What it had not written down is lost
-// with that, so it is not given the time to do so. It reports a server that had
-// ended by itself. To stop again is no error.
+// Stop ends the server and removes its folder. Unwritten data would be lost with the folder, so the server gets no time to
+// write it. Stop returns an error if the server had ended by itself. Stopping again is not an error.
 func (s *Server) Stop() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -395,12 +389,11 @@ func (s *Server) Stop() error {
 	return errors.Join(err, os.RemoveAll(s.folder))
 }
 
-// discard removes a server that did not come up, for the reason given.
+// discard removes a server that did not start. It returns reason and any error of the removal.
 func (s *Server) discard(reason error) error { return errors.Join(reason, s.Stop()) }
 
-// Freeze stops all processes of the server at once, like a machine that
-// hangs: connections stay open, new ones are taken by the system, and nothing
-// answers. Standbys notice nothing before their timeout.
+// Freeze stops all processes of the server at once, like a machine that hangs: connections stay open, the system accepts new
+// ones, and nothing answers. Standbys notice nothing before their timeout.
 func (s *Server) Freeze() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -413,7 +406,7 @@ func (s *Server) Freeze() error {
 	})
 }
 
-// Thaw lets a frozen server go on.
+// Thaw makes a frozen server go on.
 func (s *Server) Thaw() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -423,7 +416,7 @@ func (s *Server) Thaw() error {
 	return within(context.Background(), func(ctx context.Context) error { return resume(ctx, s.run.pid) })
 }
 
-// within returns ctx an end.
+// within calls do with a ctx that ends after patience at the latest.
 func within(ctx context.Context, do func(context.Context) error) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, errPatience)
 	defer cancel()

@@ -10,9 +10,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Standby starts a copy of this server that receives all it writes and can be read
-// (a hot standby with streaming replication), and returns when it does. Its options
-// come on top of this server's. Its Name is standby1, standby2 and so on.
+// Standby starts a copy of this server that receives all its writes and can be read (a hot standby with streaming replication),
+// and returns when the copy receives. o is applied on top of this server's options. The copies are named standby1, standby2 and
+// so on.
 func (s *Server) Standby(ctx context.Context, o Options) (*Server, error) {
 	standby, err := s.workshop.newServer()
 	if err != nil {
@@ -37,8 +37,7 @@ func (s *Server) follow(ctx context.Context, primary *Server, o Options) error {
 	if err != nil {
 		return err
 	}
-	// The copy has the primary's list of synchronous standbys, and would wait for
-	// itself when it is promoted.
+	// The copy has the primary's list of synchronous standbys, and would wait for itself after a promotion.
 	if err := appendTo(filepath.Join(s.Folder(), "postgresql.auto.conf"), "synchronous_standby_names = ''\n"); err != nil {
 		return err
 	}
@@ -49,7 +48,7 @@ func (s *Server) follow(ctx context.Context, primary *Server, o Options) error {
 		"SELECT count(*) = 1 FROM pg_stat_replication WHERE state = 'streaming' AND application_name = '%s'", s.name))
 }
 
-// await repeats a query until it says true.
+// await repeats a query until it returns true.
 func (s *Server) await(ctx context.Context, sql string) error {
 	return within(ctx, func(ctx context.Context) error {
 		return until(ctx, func() (bool, error) {
@@ -59,9 +58,8 @@ func (s *Server) await(ctx context.Context, sql string) error {
 	})
 }
 
-// Synchronous makes every commit on this server wait until all the named standbys
-// have it on their disks, and returns when that holds. Without names, commits wait
-// for none.
+// Synchronous makes every commit on this server wait until all the named standbys have it on their disks, and returns when that
+// is in effect. Without names, commits do not wait for standbys.
 func (s *Server) Synchronous(ctx context.Context, standbys ...string) error {
 	list := ""
 	if len(standbys) > 0 {
@@ -77,16 +75,15 @@ func (s *Server) Synchronous(ctx context.Context, standbys ...string) error {
 			return err
 		}
 	}
-	// A connection that sees the new list was born after the server told all its
-	// processes of it.
+	// A connection that sees the new list started after the server had told all its processes about it.
 	if err := s.await(ctx, "SELECT current_setting('synchronous_standby_names') = "+literal); err != nil {
 		return err
 	}
 	if err := s.await(ctx, fmt.Sprintf("SELECT count(*) = %d FROM pg_stat_replication WHERE sync_state = 'sync'", len(standbys))); err != nil {
 		return err
 	}
-	// Commits begin to wait when the checkpointer has read the list, which no view
-	// shows. It reads it between two checkpoints.
+	// Commits begin to wait when the checkpointer has read the list, which no view shows. It reads the list between two
+	// checkpoints.
 	for range 2 {
 		if err := s.Exec(ctx, superuser, "CHECKPOINT"); err != nil {
 			return err
@@ -95,7 +92,7 @@ func (s *Server) Synchronous(ctx context.Context, standbys ...string) error {
 	return nil
 }
 
-// Promote makes a standby a server of its own, and returns when it can be written.
+// Promote makes a standby an independent server, and returns when it accepts writes.
 func (s *Server) Promote(ctx context.Context) error {
 	if err := s.Exec(ctx, superuser, "SELECT pg_promote(false)"); err != nil {
 		return err

@@ -12,20 +12,20 @@ import (
 	"sync"
 )
 
-// longestSocket bounds the path of a Unix socket; Linux takes 107 bytes, macOS 103.
+// longestSocket is the longest path of a Unix socket; Linux accepts 107 bytes, macOS 103.
 const longestSocket = 100
 
 // A workshop is the folder of all servers of this process:
 //
 //	template    a cluster as initdb leaves it
 //	1/data      the cluster of the first server
-//	1/log       what it logged
+//	1/log       its log
 //	1/.s.PGSQL… its socket
 type workshop struct {
 	folder string
 	bin    string
 	owner  *owner
-	watch  *os.File // the guard goes to work when this is closed
+	watch  *os.File // the guard starts cleaning up when this is closed
 
 	mu     sync.Mutex // guards what follows
 	made   bool       // the template is complete
@@ -37,7 +37,7 @@ var opened struct {
 	workshop *workshop
 }
 
-// open returns the process's workshop, and makes it the first time.
+// open returns the process's workshop; the first call creates it.
 func open(ctx context.Context) (*workshop, error) {
 	opened.Lock()
 	defer opened.Unlock()
@@ -71,8 +71,7 @@ func open(ctx context.Context) (*workshop, error) {
 	return w, nil
 }
 
-// reachable returns the folder, or /tmp when the user could not enter it or a socket in
-// it would have too long a name.
+// reachable returns folder, or /tmp if the user could not enter folder or the path of a socket in it would be too long.
 func reachable(folder string, user *owner) string {
 	if len(filepath.Join(folder, "pgtest-1234567890", "100", ".s.PGSQL.12345.lock")) > longestSocket {
 		return "/tmp"
@@ -90,8 +89,8 @@ func reachable(folder string, user *owner) string {
 	}
 }
 
-// watchman waits for the end of its input, which is that of this process. A server
-// that is stopped at once is given ten seconds; a frozen child of one takes five.
+// watchman waits for the end of its input, which comes when this process ends. A server that is told to end at once gets ten
+// seconds; a server with a frozen child takes five.
 const watchman = `
 trap '' HUP INT TERM
 cat >/dev/null
@@ -109,8 +108,8 @@ done
 rm -rf "$1"
 `
 
-// guard starts the shell that cleans up. No other process holds the writing end of
-// its input, so it ends with this process, even one that was killed.
+// guard starts the shell that cleans up. No other process holds the writing end of its input, so the input ends with this
+// process, even if it is killed.
 func (w *workshop) guard() error {
 	input, watch, err := os.Pipe()
 	if err != nil {
@@ -129,7 +128,7 @@ func (w *workshop) guard() error {
 	return cmd.Process.Release()
 }
 
-// command prepares one of PostgreSQL's programs, or of the system's, as the owner.
+// command prepares a program of PostgreSQL or of the system to run as the owner.
 func (w *workshop) command(ctx context.Context, program string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Dir = w.folder // the folder of a test may be closed to the owner
@@ -143,7 +142,7 @@ func (w *workshop) command(ctx context.Context, program string, args ...string) 
 	return cmd
 }
 
-// do runs a program to its end.
+// do runs a program and waits for its end.
 func (w *workshop) do(ctx context.Context, program string, args ...string) error {
 	cmd := w.command(ctx, program, args...)
 	var said bytes.Buffer
@@ -154,13 +153,13 @@ func (w *workshop) do(ctx context.Context, program string, args ...string) error
 	return nil
 }
 
-// fresh puts a new cluster into a folder: a copy of what initdb made once.
+// fresh creates a new cluster in a folder: a copy of the cluster that initdb made once.
 func (w *workshop) fresh(ctx context.Context, folder string) error {
 	template := filepath.Join(w.folder, "template")
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.made {
-		if err := os.RemoveAll(template); err != nil { // of a try that was given up
+		if err := os.RemoveAll(template); err != nil { // left from a try that was cancelled
 			return err
 		}
 		if err := w.do(ctx, filepath.Join(w.bin, "initdb"), "-N", "--data-checksums", "--auth=trust", "--no-locale", "-E", "UTF8",
@@ -172,7 +171,7 @@ func (w *workshop) fresh(ctx context.Context, folder string) error {
 	return w.do(ctx, "cp", "-Rp", template, folder)
 }
 
-// newServer makes the folder of a server.
+// newServer creates the folder of a server.
 func (w *workshop) newServer() (*Server, error) {
 	w.mu.Lock()
 	w.served++

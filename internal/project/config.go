@@ -8,10 +8,11 @@ import (
 	"strings"
 )
 
-// originURL returns the URL of the remote origin in a repository's configuration. A file that the configuration includes is not read.
+// originURL returns the URL of the remote origin in a repository's configuration. It does not read files that the configuration
+// includes.
 func originURL(config string) (string, error) { return setting(config, "remote", "origin", "url") }
 
-// setting returns the first value of a key in a section of git's configuration, see git-config(1); "" if there is none.
+// setting returns the first value of a key in a section of git's configuration (see git-config(1)), or "" if there is none.
 func setting(path, section, subsection, key string) (string, error) {
 	text, err := read(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -34,7 +35,7 @@ func setting(path, section, subsection, key string) (string, error) {
 		if !within || !has || !strings.EqualFold(strings.TrimSpace(name), key) {
 			continue
 		}
-		for strings.HasSuffix(value, `\`) && !strings.HasSuffix(value, `\\`) && rest != "" { // the value goes on
+		for strings.HasSuffix(value, `\`) && !strings.HasSuffix(value, `\\`) && rest != "" { // the value continues on the next line
 			var more string
 			more, rest, _ = strings.Cut(rest, "\n")
 			value = value[:len(value)-1] + more
@@ -44,7 +45,7 @@ func setting(path, section, subsection, key string) (string, error) {
 	return "", nil
 }
 
-// header reads the beginning of a section and reports whether it is the wanted one. What follows it on the line is returned.
+// header reads the header of a section. It reports whether the section is the wanted one, and returns the rest of the line.
 func header(line, section, subsection string) (wanted bool, rest string, ok bool) {
 	var name, sub strings.Builder
 	quoted, escaped := false, false
@@ -74,7 +75,7 @@ func header(line, section, subsection string) (wanted bool, rest string, ok bool
 // unquoted returns a value without its quotation marks, escapes and comment.
 func unquoted(value string) string {
 	var b strings.Builder
-	quoted, kept := false, 0 // bytes up to the last one that is no trailing space
+	quoted, kept := false, 0 // the number of bytes up to the last one that is not a trailing space
 	value = strings.TrimLeft(value, " \t")
 	for i := 0; i < len(value); i++ {
 		c := value[i]
@@ -111,8 +112,8 @@ func unquoted(value string) string {
 // ports are the default ports of schemes.
 var ports = map[string]string{"https": "443", "http": "80", "ssh": "22", "git": "9418"}
 
-// normalOrigin returns the host and the path of a remote's URL, without the user, the scheme, its usual port and the ending .git, so that all ways to reach
-// a repository are one. A path on this machine, which is meant in a folder, stands without a host.
+// normalOrigin returns the host and the path of a remote's URL, without the user, the scheme, the scheme's default port and the
+// ending .git, so that all URLs of a repository become the same. A local path, which is relative to folder, has no host.
 func normalOrigin(remote, folder string) string {
 	remote = strings.TrimSpace(remote)
 	if remote == "" {
@@ -144,7 +145,8 @@ func normalOrigin(remote, folder string) string {
 	return trim(filepath.Clean(path))
 }
 
-// scp splits [user@]host:path. A colon behind a slash is part of a path, and so is one behind a single letter, which is a drive.
+// scp splits [user@]host:path. A colon after a slash belongs to a path, and so does a colon after a single letter, which is a
+// drive.
 func scp(remote string) (host, path string, ok bool) {
 	host, path, ok = strings.Cut(remote, ":")
 	if !ok || path == "" || strings.ContainsAny(host, `/\`) || len(host) == 1 {

@@ -14,16 +14,18 @@ import (
 	"time"
 )
 
-// A Repository says where the files of a git repository are. They are read as data: its configuration, hooks and attributes are not.
+// A Repository says where the files of a git repository are. This package reads the files as data: no configuration, hook or
+// attribute takes effect.
 type Repository struct {
-	Folder string // of the working tree's own files, such as HEAD
+	Folder string // of the files that only this working tree has, such as HEAD
 	Common string // of the files that all working trees share, such as objects and branches
 }
 
-// ErrNoRepository is wrapped if a folder is in no git repository.
+// ErrNoRepository is wrapped if a folder is not in a git repository.
 var ErrNoRepository = errors.New("not a git repository")
 
-// RepositoryOf returns the repository that a folder is in, as git finds it: of the folder itself or of the nearest one above.
+// RepositoryOf returns the repository that contains a folder, as git finds it: the repository of the folder itself or of the
+// nearest folder above.
 func RepositoryOf(folder string) (r Repository, err error) {
 	real, err := filepath.EvalSymlinks(folder)
 	if err == nil {
@@ -64,7 +66,8 @@ func withCommon(folder string) (Repository, error) {
 	return r, nil
 }
 
-// Head returns the commit that is checked out; "" if there is none yet, or if the repository keeps its branches in another form than files.
+// Head returns the commit that is checked out, or "" if there is none yet or the repository does not keep its branches in
+// files.
 func (r Repository) Head() (string, error) {
 	if _, err := os.Lstat(filepath.Join(r.Folder, "HEAD")); err != nil {
 		return "", err
@@ -72,10 +75,11 @@ func (r Repository) Head() (string, error) {
 	return r.resolve("HEAD", maxRefs)
 }
 
-// maxRefs bounds how many refs are followed from one to the next.
+// maxRefs is how many refs are followed from one to the next.
 const maxRefs = 5
 
-// resolve follows a ref to a commit; "" if it leads to none. HEAD and the refs of a working tree alone are in its own folder, all others in the common one.
+// resolve follows a ref to a commit; it returns "" if the ref leads to no commit. HEAD and the refs of a single working tree
+// are in its own folder, all others in the common folder.
 func (r Repository) resolve(name string, depth int) (string, error) {
 	if depth == 0 || !isRef(name) {
 		return "", nil
@@ -115,7 +119,7 @@ func (r Repository) resolve(name string, depth int) (string, error) {
 	return "", nil
 }
 
-// isRef reports whether a name stays within the repository.
+// isRef reports whether a name is a ref that stays within the repository.
 func isRef(name string) bool {
 	return name == "HEAD" || strings.HasPrefix(name, "refs/") && filepath.IsLocal(filepath.FromSlash(name)) && !strings.Contains(name, "..")
 }
@@ -125,7 +129,7 @@ func IsHash(s string) bool {
 	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// Shallow returns the commits whose parents a shallow clone left out.
+// Shallow returns the commits whose parents are missing in a shallow clone.
 func (r Repository) Shallow() (commits []string, err error) {
 	text, err := read(filepath.Join(r.Common, "shallow"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -139,14 +143,16 @@ func (r Repository) Shallow() (commits []string, err error) {
 	return commits, err
 }
 
-// A Git runs git in a repository of its own, which has nothing except the objects of another one and the commits with which that one's history ends. So git reads no configuration,
-// hooks, attributes, replaced objects or branches that come with these objects, nor any of the user's or the machine's, and fetches nothing.
+// A Git runs git in a temporary repository, which has only the objects of another repository and its shallow commits. So git
+// reads no configuration, hooks, attributes, replaced objects or branches of the other repository, nor the user's or the
+// machine's configuration, and fetches nothing.
 type Git struct {
 	of              string // the common folder of the other repository
 	folder, objects string
 }
 
-// Borrow makes a repository that has the objects of r. A commit of r tells which hash function it uses. Close removes it.
+// Borrow creates a temporary repository with the objects of r. A commit of r determines the hash function. Close removes the
+// repository.
 func (r Repository) Borrow(commit string, shallow []string) (*Git, error) {
 	objects, err := filepath.Abs(filepath.Join(r.Common, "objects"))
 	if err != nil {
@@ -185,10 +191,10 @@ func (g *Git) fill(sha256 bool, shallow []string) error {
 	return nil
 }
 
-// Close removes what Borrow made.
+// Close removes the temporary repository.
 func (g *Git) Close() error { return os.RemoveAll(g.folder) }
 
-// command returns a command of git. The environment of the caller does not change its output.
+// command returns a git command. The caller's environment does not change its output.
 func (g *Git) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "git", append([]string{"--no-pager"}, args...)...)
 	cmd.Dir = g.folder
@@ -202,10 +208,10 @@ func (g *Git) command(ctx context.Context, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// maxOutput bounds the bytes that Output returns.
+// maxOutput is the largest output that Output returns, in bytes.
 const maxOutput = 16 << 20
 
-// Output returns what a command of git writes.
+// Output returns the standard output of a git command.
 func (g *Git) Output(ctx context.Context, args ...string) (out []byte, err error) {
 	err = g.Run(ctx, func(in io.Reader) error {
 		out, err = io.ReadAll(io.LimitReader(in, maxOutput+1))
@@ -220,7 +226,8 @@ func (g *Git) Output(ctx context.Context, args ...string) (out []byte, err error
 	return out, nil
 }
 
-// Run runs a command of git and hands its output to read. The error of read ends the command and is returned. Other errors name the command, the repository and what git says of it.
+// Run runs a git command and passes its output to read. An error of read ends the command and is returned. Other errors name
+// the command, the repository and git's message.
 func (g *Git) Run(ctx context.Context, read func(io.Reader) error, args ...string) error {
 	running, stop := context.WithCancel(ctx)
 	defer stop()
@@ -236,7 +243,7 @@ func (g *Git) Run(ctx context.Context, read func(io.Reader) error, args ...strin
 	}
 	if err := read(out); err != nil {
 		stop()
-		_ = cmd.Wait() // the reason is err
+		_ = cmd.Wait() // err is the reason
 		return err
 	}
 	err = cmd.Wait()

@@ -1,12 +1,13 @@
-// Package project tells which folders belong to one project.
+// Package project decides which folders belong to one project.
 //
-// A project is one of three things. Of a git repository with an origin it is the lowest root commit of its default branch and the host and path of the origin,
-// so all clones of it and their worktrees are one project, and a fork or another project of one template is another. Of any other repository it is the
-// folder in which git keeps the objects, so its worktrees are one project. A folder outside of repositories is a project of its own.
+// There are three kinds of projects. The project of a git repository with an origin is the lowest root commit of its default
+// branch together with the host and path of the origin, so all clones and their worktrees are one project, and a fork or
+// another project from the same template is a different one. The project of any other repository is the folder in which git
+// keeps the objects, so its worktrees are one project. A folder outside of repositories is its own project.
 //
-// Folders are compared by what they are and not by how they are spelled: a link, another letter case where the file system folds it, or a folder below
-// the root of a repository make no difference. The package reads the files of a repository itself. git runs in a repository of the package's own that borrows the objects, see [Git],
-// so nothing in a folder decides what is executed.
+// Folders are compared by identity, not by spelling: a link, another letter case where the file system ignores it, or a folder
+// below the root of a repository makes no difference. The package reads the files of a repository itself. It runs git only in
+// its own temporary repository that borrows the objects (see [Git]), so nothing in a folder decides what is executed.
 package project
 
 import (
@@ -25,16 +26,16 @@ type Place struct {
 	Folder string `json:"folder,omitempty"` // absolute, without links
 	Common string `json:"common,omitempty"` // the folder of the repository's objects and branches, absolute, without links; "" outside of repositories
 	Origin string `json:"origin,omitempty"` // host and path of the remote origin, such as "example.com/shop/cart"; "" if there is none
-	Root   string `json:"root,omitempty"`   // the lowest root commit; "" until [Place.FindRoot] found it
+	Root   string `json:"root,omitempty"`   // the lowest root commit; "" until [Place.FindRoot] has found it
 }
 
-// maxFile bounds the bytes of a file that is read of a repository.
+// maxFile is the largest file of a repository that is read, in bytes.
 const maxFile = 16 << 20
 
-// At describes a folder. A folder that does not exist is the zero Place; a file of git that cannot be read is an error.
+// At describes a folder. For a folder that does not exist it returns the zero Place; an unreadable file of git is an error.
 func At(folder string) (p Place, err error) {
 	if !filepath.IsAbs(folder) {
-		return p, nil // such as the path of another system
+		return p, nil // such as a path of another operating system
 	}
 	if p.Folder, err = filepath.EvalSymlinks(folder); err != nil {
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrInvalid) || errors.Is(err, syscall.ENOTDIR) {
@@ -57,11 +58,11 @@ func At(folder string) (p Place, err error) {
 	return p, nil
 }
 
-// Known reports whether there was such a folder.
+// Known reports whether the folder existed.
 func (p *Place) Known() bool { return p.Folder != "" }
 
-// Alike reports whether two places are of one project, as far as that shows without their root commits. It reports ask if only these can tell: both are
-// repositories with the same origin.
+// Alike reports whether two places belong to one project, as far as can be decided without their root commits. ask reports that
+// only the root commits can decide: both places are in repositories with the same origin.
 func (p *Place) Alike(o *Place) (same, ask bool) {
 	switch {
 	case !p.Known() || !o.Known():
@@ -76,11 +77,11 @@ func (p *Place) Alike(o *Place) (same, ask bool) {
 	return false, p.Origin != "" && p.Origin == o.Origin
 }
 
-// SameRepository reports whether two places, which have the same origin, have the same root commit, too.
+// SameRepository reports whether two places with the same origin also have the same root commit.
 func (p *Place) SameRepository(o *Place) bool { return p.Root != "" && p.Root == o.Root }
 
-// Below reports whether a folder is another one or lies below it, by whatever links and letter cases the two are spelled. Of folders that do not exist, the part that
-// does not is compared as it is spelled.
+// Below reports whether folder is top or lies below it, whatever links and letter cases the two paths use. The part of a path
+// that does not exist is compared by its spelling.
 func Below(folder, top string) bool {
 	if spelledBelow(folder, top) {
 		return true
@@ -102,10 +103,10 @@ func Below(folder, top string) bool {
 	}
 }
 
-// maxLinks bounds how many links that lead nowhere are followed, since they may form a circle.
+// maxLinks bounds how many dangling links are followed, since they may form a circle.
 const maxLinks = 40
 
-// withoutLinks returns a path without links, also those that lead to nothing. What does not exist stays as it is spelled.
+// withoutLinks returns a path with all links resolved, also dangling ones. Parts that do not exist keep their spelling.
 func withoutLinks(path string) string {
 	rest, links := "", 0
 	for {
@@ -132,7 +133,7 @@ func spelledBelow(folder, top string) bool {
 	return ok && (rest == "" || rest[0] == filepath.Separator || strings.HasSuffix(top, string(filepath.Separator)))
 }
 
-// sameFolder compares two folders without links.
+// sameFolder reports whether two paths without links are the same folder.
 func sameFolder(a, b string) bool {
 	if a == b {
 		return true
@@ -145,10 +146,10 @@ func sameFolder(a, b string) bool {
 	return err == nil && os.SameFile(x, y)
 }
 
-// common returns the common folder of the repository that a folder is in; "" if it is in none.
+// common returns the common folder of the repository that contains a folder, or "" if there is none.
 func common(folder string) (string, error) {
 	for at := folder; ; {
-		if IsRepository(at) { // a bare one
+		if IsRepository(at) { // a bare repository
 			return at, nil
 		}
 		dot := filepath.Join(at, ".git")
@@ -172,7 +173,7 @@ func common(folder string) (string, error) {
 	}
 }
 
-// IsRepository reports whether a folder has the form of a repository's own, as .git in a working tree and a bare repository have.
+// IsRepository reports whether a folder has the form of a git directory, such as .git in a working tree or a bare repository.
 func IsRepository(folder string) bool {
 	for _, name := range [...]string{"objects", "refs"} {
 		if info, err := os.Stat(filepath.Join(folder, name)); err != nil || !info.IsDir() {
@@ -183,8 +184,8 @@ func IsRepository(folder string) bool {
 	return err == nil
 }
 
-// linked follows the file .git of a worktree or a submodule. The repository has to name the folder, too: anybody can write a file that names somebody
-// else's repository.
+// linked follows the file .git of a worktree or a submodule. The repository has to name the folder too, since anybody can write
+// a file that names another user's repository.
 func linked(folder, dot string) (string, error) {
 	text, err := read(dot)
 	if err != nil {
@@ -196,7 +197,7 @@ func linked(folder, dot string) (string, error) {
 	}
 	gitdir, err := filepath.EvalSymlinks(from(folder, strings.TrimSpace(to)))
 	if err != nil {
-		return "", nil //nolint:nilerr // the repository is gone, and the folder is one as any
+		return "", nil //nolint:nilerr // the repository is gone, so the folder counts as outside of repositories
 	}
 	shared, err := read(filepath.Join(gitdir, "commondir"))
 	if errors.Is(err, fs.ErrNotExist) { // a submodule
@@ -223,7 +224,7 @@ func linked(folder, dot string) (string, error) {
 	return common, nil
 }
 
-// from returns a path as it is meant in a folder.
+// from returns a path, resolved in a folder if the path is relative.
 func from(folder, path string) string {
 	if filepath.IsAbs(path) {
 		return path
@@ -231,7 +232,7 @@ func from(folder, path string) string {
 	return filepath.Join(folder, path)
 }
 
-// read returns a small file.
+// read returns the content of a regular file of at most maxFile bytes.
 func read(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -252,7 +253,8 @@ func read(path string) (string, error) {
 	return string(data), err
 }
 
-// SameSpelling reports whether two paths are spelled alike. Paths of Windows are, in whichever letter case and with whichever separator.
+// SameSpelling reports whether two paths have the same spelling. For paths of Windows, letter case and separators make no
+// difference.
 func SameSpelling(a, b string) bool {
 	if a == b {
 		return true
@@ -265,5 +267,5 @@ func ofWindows(path string) bool {
 	return len(path) >= 3 && path[1] == ':' && (path[2] == '\\' || path[2] == '/') && (path[0]|0x20 >= 'a' && path[0]|0x20 <= 'z')
 }
 
-// plain returns a path of Windows with one separator, and none at its end.
+// plain returns a Windows path with slashes as separators, and without a separator at the end.
 func plain(path string) string { return strings.TrimRight(strings.ReplaceAll(path, `\`, "/"), "/") }

@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// FindRoot sets the root commit of a place in a repository: of several the lowest hash, from the branch that the origin calls its default, or from the one that is checked out. A
-// repository without a commit has none, nor has a shallow clone, whose oldest commits are not there. It runs git, which takes longer in a repository with many commits.
+// FindRoot sets the root commit of a place in a repository: the lowest hash if there are several, on the origin's default
+// branch, or on the checked-out branch if that is unknown. A repository without commits has no root commit, and neither does a
+// shallow clone, since its oldest commits are missing. FindRoot runs git, which takes longer in a repository with many commits.
 func (p *Place) FindRoot(ctx context.Context) error {
 	if p.Common == "" {
 		return nil

@@ -1,3 +1,2 @@
-// Package race says whether the race detector watches the program. Tests that run on one goroutine and are long
-// under it are left to the run without it.
+// Package race says whether the race detector is on. Long tests that run on one goroutine are skipped when it is.
 package race

@@ -2,5 +2,5 @@
 
 package race
 
-// Enabled says that the race detector is on.
+// Enabled is false: the race detector is off.
 const Enabled = false

@@ -2,5 +2,5 @@
 
 package race
 
-// Enabled says that the race detector is on.
+// Enabled is true: the race detector is on.
 const Enabled = true

@@ -1,9 +1,9 @@
-// Package ready keeps texts that were prepared from a SQLite store for readers that cannot wait for the store, such as the hooks of an agent. The texts are files of a
-// folder next to the store's file.
+// Package ready stores texts that were prepared from a SQLite store for programs that cannot wait for the store, such as an
+// agent's hooks. The texts are files in a folder next to the store's file.
 //
-// A text is given as long as the history has no entry that was not there when the text was prepared. An entry is anything but a turn: an erasure, a belief, a fact, an alias.
-// The store itself records the number of the last entry in the folder before it commits, in every process, so a reader learns of an entry without opening the store. An
-// erasure also removes all texts before it answers.
+// A text is valid until the history has an entry that is newer than the text. An entry is anything but a turn: an erasure, a
+// belief, a fact, an alias. Before it commits, the store itself, in every process, records the number of the last entry in the
+// folder, so a reader learns of an entry without opening the store. An erasure also removes all texts before it returns.
 package ready
 
 import (
@@ -26,16 +26,18 @@ import (
 	"github.com/graphkernel/graphkernel/internal/secretfile"
 )
 
-// A Folder has the texts of one tenant.
+// A Folder holds the texts of one tenant.
 type Folder struct{ path string }
 
-// Beside returns the folder of a tenant next to a store's file, whose path has no links. It need not exist: without it, a store records nothing.
+// Beside returns the folder of a tenant next to a store's file; the path of the file must have no links. The folder need not
+// exist: without it, a store records nothing.
 func Beside(store, tenant string) Folder {
 	sum := sha256.Sum256([]byte(tenant))
 	return Folder{filepath.Join(store+"-ready", hex.EncodeToString(sum[:8]))}
 }
 
-// At returns the folder with a path that [Folder.Path] returned. Of "" there is no number of a last entry, so no text is given.
+// At returns the folder with a path that [Folder.Path] returned. The path "" has no number of a last entry, so Take returns no
+// text.
 func At(path string) Folder { return Folder{path} }
 
 // Path returns the folder's path.
@@ -43,20 +45,20 @@ func (f Folder) Path() string { return f.path }
 
 const (
 	lastFile   = "last"  // the number of the last entry, as eight bytes
-	textSuffix = ".text" // a text that waits
+	textSuffix = ".text" // a text that was not taken yet
 	maxText    = 4 << 20 // bytes
 )
 
-// Make makes the folder. Only its owner may read it.
+// Make creates the folder. Only its owner may read it.
 func (f Folder) Make() error { return os.MkdirAll(f.path, 0o700) }
 
-// There reports whether there is the folder.
+// There reports whether the folder exists.
 func (f Folder) There() bool {
 	_, err := os.Lstat(f.path)
 	return err == nil
 }
 
-// Move records the number of the last entry. The caller holds the store's lock for writing. It is on disk when Move returns.
+// Move records the number of the last entry. The caller holds the store's write lock. The number is on disk when Move returns.
 func (f Folder) Move(last uint64) error {
 	if now, err := f.Last(); err == nil && now == last {
 		return nil
@@ -79,7 +81,7 @@ func (f Folder) Last() (uint64, error) {
 	return binary.BigEndian.Uint64(data), nil
 }
 
-// Drop removes all texts. They are gone from the folder's names when Drop returns.
+// Drop removes all texts. When Drop returns, the folder has no names of them any more.
 func (f Folder) Drop() error {
 	entries, err := os.ReadDir(f.path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -106,14 +108,14 @@ func (f Folder) Drop() error {
 	return errors.Join(errs...)
 }
 
-// A kept text.
+// kept is a text with the state that it was prepared from.
 type kept struct {
-	Last  uint64 `json:"last"`  // the number of the last entry, before the text was prepared
-	About string `json:"about"` // names what the text follows from, as the caller of Keep does
+	Last  uint64 `json:"last"`  // the number of the last entry before the text was prepared
+	About string `json:"about"` // identifies the inputs of the text; chosen by the caller of Keep
 	Text  []byte `json:"text"`
 }
 
-// keyDigits are the digits of a key's digest in the names of its texts.
+// keyDigits is how many hex digits of a key's digest are in the names of its texts.
 const keyDigits = 32
 
 func name(key string, n int) string {
@@ -121,8 +123,9 @@ func name(key string, n int) string {
 	return hex.EncodeToString(sum[:keyDigits/2]) + "-" + strconv.Itoa(n) + textSuffix
 }
 
-// Keep replaces the texts of a key. Each of them is given once. last is the number of the last entry, read before the texts were prepared. If an entry
-// has come since, the texts are removed again, since an erasure may have emptied the folder before they were written, and ErrMoved is returned.
+// Keep replaces the texts of a key. Take returns each text once. last is the number of the last entry, read before the texts
+// were prepared. If an entry has come since, Keep removes the texts again, since an erasure may have emptied the folder before
+// they were written, and returns ErrMoved.
 func (f Folder) Keep(key string, last uint64, about string, texts ...[]byte) error {
 	var files []string
 	for n, text := range texts {
@@ -148,7 +151,7 @@ func (f Folder) Keep(key string, last uint64, about string, texts ...[]byte) err
 	return cmp.Or(err, ErrMoved)
 }
 
-// Count returns how many texts of a key wait that may be given and that follow from the same.
+// Count returns how many texts of a key are valid and have the same about.
 func (f Folder) Count(key, about string) (n int) {
 	last, err := f.Last()
 	if err != nil {
@@ -162,20 +165,21 @@ func (f Folder) Count(key, about string) (n int) {
 	return n
 }
 
-// ErrNone is returned if no text waits, and ErrMoved if the texts were prepared before the last entry.
+// ErrNone is returned if there is no text, and ErrMoved if the texts were prepared before the last entry.
 var (
 	ErrNone  = errors.New("nothing is prepared")
 	ErrMoved = errors.New("what was prepared is older than a rule or an erasure")
 )
 
-// Take claims a text of a key that fits, so that nobody else gets it. The text stays in a file, which is the caller's to remove; an erasure removes it, too. A text that does not
-// fit stays for others; the error is that of fits if no other text does.
+// Take claims a text of a key for which fits returns nil, so that no other process gets it. The text stays in a file, which the
+// caller has to remove; an erasure also removes it. A text that does not fit stays for others; if no text fits, the error is
+// that of fits.
 func (f Folder) Take(key string, fits func(text []byte) error) (text []byte, file string, err error) {
 	why := ErrNone
 	for _, path := range f.texts(key) {
 		k, err := read(path)
 		if err != nil {
-			continue // taken meanwhile, or no text
+			continue // taken meanwhile, or not a text
 		}
 		last, err := f.Last()
 		if err != nil {
@@ -203,8 +207,8 @@ func (f Folder) Take(key string, fits func(text []byte) error) (text []byte, fil
 	return nil, "", why
 }
 
-// Prune removes the texts of other keys than those given. Of texts that were given, it removes those that no mark names any more and that were
-// given before a time: their hook was killed.
+// Prune removes the texts of all keys that are not in keys. It also removes taken and held texts that are not in marked and
+// older than before: the hook that used them was killed.
 func (f Folder) Prune(keys, marked []string, before time.Time) error {
 	keep := map[string]bool{}
 	for _, key := range keys {
@@ -229,7 +233,8 @@ func (f Folder) Prune(keys, marked []string, before time.Time) error {
 	return nil
 }
 
-// Hold writes a text that was given already. It stays in a file, which is the caller's to remove; an erasure removes it, too.
+// Hold writes a text that was already passed on. The text stays in a file, which the caller has to remove; an erasure also
+// removes it.
 func (f Folder) Hold(text []byte) (file string, err error) {
 	data, err := json.Marshal(kept{Text: text})
 	if err != nil {
@@ -239,10 +244,10 @@ func (f Folder) Hold(text []byte) (file string, err error) {
 	return file, secretfile.Save(file, data, true)
 }
 
-// texts returns the files of a key's texts that wait.
+// texts returns the files of a key's texts that were not taken.
 func (f Folder) texts(key string) (paths []string) {
 	prefix := name(key, 0)[:keyDigits]
-	entries, _ := os.ReadDir(f.path) // without the folder there are none
+	entries, _ := os.ReadDir(f.path) // without the folder there are no texts
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), prefix) && strings.HasSuffix(e.Name(), textSuffix) {
 			paths = append(paths, filepath.Join(f.path, e.Name()))
@@ -263,7 +268,7 @@ func read(path string) (*kept, error) {
 	return &k, nil
 }
 
-// Open returns the text in a file that Take moved.
+// Open returns the text in a file that Take or Hold returned.
 func Open(path string) ([]byte, error) {
 	k, err := read(path)
 	if err != nil {

@@ -1,6 +1,5 @@
-// Package secretfile owns files that hold secrets: they are read by their owner alone,
-// written whole or not at all, and changed by one program at a time. What is in
-// them is the caller's.
+// Package secretfile owns files that hold secrets: only their owner can read them, they are written completely or not at all,
+// and only one program changes them at a time. The caller defines their content.
 package secretfile
 
 import (
@@ -13,17 +12,16 @@ import (
 	"time"
 )
 
-// An UnusableError says that a file is there and cannot be used as one that holds
-// secrets, and what to do. Other errors are those of the operating system; an
-// absent file is fs.ErrNotExist.
+// An UnusableError says why an existing file cannot be used for secrets, and what to do. Other errors are those of the
+// operating system; a missing file is fs.ErrNotExist.
 type UnusableError struct{ Reason string }
 
 func (e *UnusableError) Error() string { return e.Reason }
 
 func unusable(format string, args ...any) error { return &UnusableError{fmt.Sprintf(format, args...)} }
 
-// Load reads a file of at most most bytes. One that others than its owner can read or
-// write is refused, and so is a symbolic link's target that is.
+// Load reads a file of up to most bytes. It refuses a file that others than its owner can read or write; for a symbolic link,
+// the target counts.
 func Load(path string, most int64) ([]byte, error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() { // opening a pipe would wait for a writer
 		return nil, unusable("%s is not a regular file", path)
@@ -50,9 +48,8 @@ func Load(path string, most int64) ([]byte, error) {
 	return data, nil
 }
 
-// Save writes a file, mode 0600, all of it or nothing: a new file is synced and then
-// takes the place of the old one. With exclusive it refuses to replace a file
-// (fs.ErrExist). The folder is made if it is absent.
+// Save writes a file with mode 0600, completely or not at all: it syncs a new file and then replaces the old one with it. With
+// exclusive, it refuses to replace a file (fs.ErrExist). It creates the folder if necessary.
 func Save(path string, data []byte, exclusive bool) (err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
@@ -63,7 +60,7 @@ func Save(path string, data []byte, exclusive bool) (err error) {
 	}
 	defer func() {
 		if err != nil {
-			_ = os.Remove(f.Name()) // the error at hand matters more
+			_ = os.Remove(f.Name()) // err matters more
 		}
 	}()
 	_, err = f.Write(data)
@@ -77,7 +74,7 @@ func Save(path string, data []byte, exclusive bool) (err error) {
 		return err
 	}
 	if exclusive {
-		// A link fails where a rename would replace.
+		// Link fails if the file exists, where Rename would replace it.
 		if err = os.Link(f.Name(), path); err == nil {
 			err = os.Remove(f.Name())
 		}
@@ -90,10 +87,9 @@ func Save(path string, data []byte, exclusive bool) (err error) {
 	return SyncFolder(filepath.Dir(path))
 }
 
-// Change reads a file, changes what it holds, and saves it. The change is told whether
-// there is a file; if there is none, data is nil. A file PATH.lock, which is there as long as
-// this takes, keeps other callers out, so that of two changes made at once none is
-// lost. Of a symbolic link the target changes.
+// Change reads a file, calls change, and saves the result. exists tells change whether there is a file; without a file, data is
+// nil. A file PATH.lock exists meanwhile and keeps other callers out, so that none of two concurrent changes is lost. For a
+// symbolic link, Change changes the target.
 func Change(path string, most int64, change func(data []byte, exists bool) ([]byte, error)) (err error) {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
@@ -122,22 +118,20 @@ func Change(path string, most int64, change func(data []byte, exists bool) ([]by
 	return Save(path, next, !exists)
 }
 
-// A change takes milliseconds, so anyone who finds the lock taken tries again for
-// two seconds before taking it for abandoned.
+// A change takes milliseconds, so a caller that finds the lock taken tries again for two seconds before it considers the lock
+// abandoned.
 const (
 	lockTries = 100
 	lockPause = 20 * time.Millisecond
 )
 
-// Lock makes a file that must not be there, and keeps other callers out until it is
-// unlocked. (Locks of the operating system would
-// go with their holder, but differ between systems and fail on some network
-// file systems.)
+// Lock creates a file that must not exist, and keeps other callers out until unlock is called. (Locks of the operating system
+// would end with their holder, but differ between systems and fail on some network file systems.)
 func Lock(path string) (unlock func() error, err error) {
 	for range lockTries {
 		f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 		if err == nil {
-			_ = f.Close() // empty
+			_ = f.Close() // the file is empty
 			return func() error { return os.Remove(path) }, nil
 		}
 		if !errors.Is(err, fs.ErrExist) {
@@ -148,11 +142,10 @@ func Lock(path string) (unlock func() error, err error) {
 	return nil, unusable("it is locked by %s; if no other program is changing it, one was killed while it did: remove that file and try again", path)
 }
 
-// syncFolder makes a renamed file last.
 // SyncFolder makes the names in a folder durable.
 func SyncFolder(path string) error {
 	if runtime.GOOS == "windows" {
-		return nil // a folder cannot be opened for it there
+		return nil // Windows cannot open a folder for that
 	}
 	d, err := os.Open(path)
 	if err != nil {

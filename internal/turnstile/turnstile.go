@@ -1,4 +1,4 @@
-// Package turnstile bounds how much is computed at once.
+// Package turnstile limits how many computations run at once.
 package turnstile
 
 import (
@@ -6,11 +6,11 @@ import (
 	"sync/atomic"
 )
 
-// A Turnstile lets in as many at once as it has room for, in the order of arrival. With
-// room for one it is a lock that nobody has to wait for longer than they would.
+// A Turnstile lets at most cap(t) callers run at once, in the order of their arrival. With a capacity of one it is a lock whose
+// waiters can give up when their context ends.
 type Turnstile chan struct{}
 
-// Pass runs fn inside.
+// Pass waits for a place, runs fn, and returns its error. It returns ctx's error if ctx ends first.
 func (t Turnstile) Pass(ctx context.Context, fn func() error) error {
 	select {
 	case t <- struct{}{}:
@@ -21,11 +21,10 @@ func (t Turnstile) Pass(ctx context.Context, fn func() error) error {
 	return fn()
 }
 
-// Each calls fn with the numbers 0 to n-1 inside, and lets as many help as find a place at
-// once: nobody waits for that, and when others are at work there is no help. It returns one
-// of the errors, if there are any.
+// Each calls fn with the numbers 0 to n-1. It waits for one place, and uses as many more places as are free at that moment, so
+// it has no helpers while others work. It returns one of the errors, if there are any.
 func (t Turnstile) Each(ctx context.Context, n int, fn func(i int) error) error {
-	const portion = 32 // numbers taken at once, worth a goroutine
+	const portion = 32 // numbers taken at once, enough to be worth a goroutine
 	var next atomic.Int64
 	work := func() error {
 		for {
@@ -65,14 +64,14 @@ func (t Turnstile) Each(ctx context.Context, n int, fn func(i int) error) error 
 	})
 }
 
-// Both runs two functions at once. It returns the error of the first one, or else that of the second.
+// Both runs two functions at the same time. It returns the error of the first function, or else that of the second.
 func Both(first, second func() error) error {
 	other := make(chan outcome, 1)
 	go func() { other <- outcomeOf(second) }()
 	return outcomeOf(first).or(<-other).end()
 }
 
-// An outcome is what became of a function that ran on a goroutine.
+// An outcome is the result of a function that ran on a goroutine.
 type outcome struct {
 	err      error
 	panicked any
@@ -94,7 +93,7 @@ func (o outcome) or(other outcome) outcome {
 	return o
 }
 
-// end returns the error. A panic becomes the caller's to deal with.
+// end returns the error. If the function panicked, end panics with the same value.
 func (o outcome) end() error {
 	if o.panicked != nil {
 		panic(o.panicked)

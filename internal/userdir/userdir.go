@@ -1,4 +1,4 @@
-// Package userdir finds the folders that a user's files of this program are in, as the platform has them.
+// Package userdir returns the folders of this program's files for a user, as each platform defines them.
 package userdir
 
 import (
@@ -6,17 +6,17 @@ import (
 	"runtime"
 )
 
-// A Purpose is what a folder is for. XDG has a variable and a default for each (XDG Base Directory Specification 0.8).
+// A Purpose is the purpose of a folder. XDG has a variable and a default for each (XDG Base Directory Specification 0.8).
 type Purpose struct{ variable, below string }
 
-// The purposes that this program has files for.
+// The purposes for which this program has files.
 var (
-	Data   = Purpose{"XDG_DATA_HOME", filepath.Join(".local", "share")}  // what the user would miss
+	Data   = Purpose{"XDG_DATA_HOME", filepath.Join(".local", "share")}  // files that the user would miss
 	Config = Purpose{"XDG_CONFIG_HOME", ".config"}                       // keys and settings
-	State  = Purpose{"XDG_STATE_HOME", filepath.Join(".local", "state")} // what lasts between runs and could be made again
+	State  = Purpose{"XDG_STATE_HOME", filepath.Join(".local", "state")} // files that outlast a run and can be created again
 )
 
-// Of returns the folder for a purpose, or "" if the environment names no home. The folder need not be there.
+// Of returns the folder for a purpose, or "" if the environment names no home folder. The folder may not exist.
 func Of(p Purpose, getenv func(string) string) string {
 	if dir := getenv(p.variable); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "graphkernel")

@@ -1,4 +1,4 @@
-// Package walk walks folders as filepath.WalkDir does, and through links to folders, too.
+// Package walk walks folders like filepath.WalkDir, and also follows links to folders.
 package walk
 
 import (
@@ -8,8 +8,9 @@ import (
 	"path/filepath"
 )
 
-// Dir calls visit with a root and all that is below it, in the order of names, as [filepath.WalkDir] does, except that a link to a folder counts as a folder. The root may be a link. A folder
-// that several links lead to, or one to itself, is walked once, under the path that comes first. Links to files, and those that lead nowhere, are visited as links.
+// Dir calls visit with a root and everything below it, in the order of names, like [filepath.WalkDir], except that a link to a
+// folder counts as a folder. The root may be a link. A folder with several links to it, or a link to itself, is walked once,
+// under the path that comes first. Links to files and dangling links are visited as links.
 func Dir(root string, visit fs.WalkDirFunc) error {
 	w := walker{visit: visit, walked: map[string]bool{}}
 	info, err := os.Stat(root)
@@ -64,7 +65,7 @@ func (w *walker) walk(path string, d fs.DirEntry) error {
 			}
 		}
 		if err := w.walk(at, e); err != nil {
-			if errors.Is(err, fs.SkipDir) { // from a file: the rest of its folder is left out
+			if errors.Is(err, fs.SkipDir) { // returned for a file: the rest of its folder is skipped
 				return nil
 			}
 			return err
@@ -73,7 +74,7 @@ func (w *walker) walk(path string, d fs.DirEntry) error {
 	return nil
 }
 
-// A folder has the name of the link that leads to it.
+// A folder is an entry with the name of the link that leads to it.
 type folder struct {
 	name string
 	fs.DirEntry

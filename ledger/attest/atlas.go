@@ -12,25 +12,27 @@ import (
 	"github.com/graphkernel/graphkernel/internal/canon"
 )
 
-// AtlasForm is the version of the documents that manifests hold here, and AtlasPredicateType that of the statements about them.
+// AtlasForm is the version of the documents in the manifests of this package, and AtlasPredicateType the predicate type
+// of the statements about them.
 const (
 	AtlasForm          = "gka/1"
 	AtlasPredicateType = "https://github.com/graphkernel/graphkernel/attestation/atlas/v1"
 )
 
-// A Manifest is an atlas as one document, as it was read: {"document":OBJECT,"envelope":ENVELOPE,"sha256":HEX}, in canonical form. The envelope may be absent. Nothing of it is believed yet.
+// A Manifest is an atlas as one parsed document: {"document":OBJECT,"envelope":ENVELOPE,"sha256":HEX}, in canonical
+// form. The envelope may be absent. Nothing in it is verified yet.
 type Manifest struct {
 	Document []byte     // canonical JSON
-	Envelope []byte     // nil: nobody signed it
-	SHA256   dag.Digest // that it names for the document; Digest computes it
+	Envelope []byte     // nil: not signed
+	SHA256   dag.Digest // the digest that the manifest states; Digest computes it
 
-	// What the document says that it is of.
+	// The tenant and the snapshot that the document states.
 	Tenant dag.Tenant
 	AsOf   dag.Seq
 	Issued uint64
 }
 
-// Digest is the digest of the document.
+// Digest returns the digest of the document.
 func (m *Manifest) Digest() dag.Digest { return sha256.Sum256(m.Document) }
 
 // Append appends the manifest's canonical form.
@@ -49,7 +51,9 @@ func (m *Manifest) Append(dst []byte) []byte {
 	return w.Bytes
 }
 
-// ParseManifest reads a manifest. What is not in canonical form is ErrForm, and names the part: document, envelope or sha256. A document of another version is ErrVersion. The envelope is left for ParseEnvelope.
+// ParseManifest reads a manifest. The error is ErrForm, and names the part (document, envelope or sha256), if it is not
+// in canonical form, and ErrVersion if the document has another version. It does not parse the envelope; ParseEnvelope
+// does.
 func ParseManifest(data []byte) (*Manifest, error) {
 	parts := make([][]byte, 3)
 	err := canon.Members(data, []string{"document", "envelope", "sha256"}, parts)
@@ -79,7 +83,7 @@ func ParseManifest(data []byte) (*Manifest, error) {
 	return m, nil
 }
 
-// read reads what the document says that it is of.
+// read reads the tenant and the snapshot from the document.
 func (m *Manifest) read() error {
 	doc, err := canon.Parse(m.Document)
 	if err != nil {
@@ -102,13 +106,13 @@ func (m *Manifest) read() error {
 	return nil
 }
 
-// An AtlasStatement is what a kernel says of an atlas.
+// An AtlasStatement is a kernel's statement about an atlas.
 type AtlasStatement struct {
 	Tenant  dag.Tenant
 	AsOf    dag.Seq
 	Issued  uint64
-	Origin  string     // of the log of the tenant, which the key signs as
-	Subject dag.Digest // of the document
+	Origin  string     // the origin of the tenant's log, under which the key signs
+	Subject dag.Digest // the digest of the document
 }
 
 // Append appends the statement's canonical form.
@@ -146,7 +150,8 @@ func (s *AtlasStatement) Append(dst []byte) []byte {
 	return w.Bytes
 }
 
-// ParseAtlasStatement reads a statement's canonical bytes; anything else is ErrForm, and another version ErrVersion.
+// ParseAtlasStatement reads a statement's canonical bytes. The error is ErrVersion for another version, and ErrForm for
+// anything else.
 func ParseAtlasStatement(data []byte) (*AtlasStatement, error) {
 	doc, err := canon.ParseSparse(data, 64)
 	if err != nil {
@@ -177,7 +182,7 @@ func ParseAtlasStatement(data []byte) (*AtlasStatement, error) {
 	return s, nil
 }
 
-// Match compares the statement with a manifest. If it does not match the error is a *MismatchError.
+// Match compares the statement with a manifest. The error for a difference is a *MismatchError.
 func (s *AtlasStatement) Match(m *Manifest) error {
 	digest := m.Digest()
 	for _, c := range []MismatchError{

@@ -8,9 +8,8 @@ import (
 	"github.com/graphkernel/graphkernel/slice"
 )
 
-// MatchDisclosure compares the statement with a part of the bundle that it is of. What the
-// part does not show cannot differ. The error is a *MismatchError. The disclosure must
-// have passed its own Check.
+// MatchDisclosure compares the statement with a disclosure, a part of its bundle. Only the parts that the disclosure
+// shows are compared. The error is a *MismatchError. The disclosure must have passed its own Check.
 func (s *Statement) MatchDisclosure(d *slice.Disclosure) error {
 	if err := s.matchHead(d.Head()); err != nil {
 		return err

@@ -11,37 +11,35 @@ import (
 	"github.com/graphkernel/graphkernel/ledger"
 )
 
-// The types of payloads that envelopes hold here. A signature covers the type, so that no payload can be taken for one of another type.
+// The types of the payloads in envelopes. A signature covers the type, so that no payload can be mistaken for one of
+// another type.
 const (
 	PayloadType = "application/vnd.in-toto+json"             // a statement
-	PersonaType = "application/vnd.graphkernel.persona+json" // a persona, as package belief/persona has it
+	PersonaType = "application/vnd.graphkernel.persona+json" // a persona, as package belief/persona defines it
 )
 
-// MaxEnvelope bounds the bytes of an envelope, and MaxSignatures the signatures in it. A
-// statement has some hundred bytes for each redacted turn, of which there are at
-// most 10 000.
+// MaxEnvelope is the maximum size of an envelope in bytes, and MaxSignatures the maximum number of its signatures. A
+// statement has some hundred bytes for each redacted turn, and at most 10 000 redacted turns.
 const (
 	MaxEnvelope   = 8 << 20
 	MaxSignatures = 16
 )
 
-// A Signature is one of an envelope's. KeyID is outside the signature: it says whose key
-// to try and nothing else.
+// A Signature is one signature of an envelope. It does not cover KeyID, which only says which key to try.
 type Signature struct {
 	KeyID string
 	Sig   []byte
 }
 
-// An Envelope is a payload with signatures, as it was read. Nothing in it is believed yet:
-// Verify gives the payload.
+// An Envelope is a parsed payload with signatures. Nothing in it is verified yet: Verify returns the verified payload.
 type Envelope struct {
 	of         string // the payload's type
 	payload    []byte
 	signatures []Signature
 }
 
-// PAE is what an envelope's signatures are taken of: the type and the payload, each with
-// its length, so that no type and payload give the bytes of other ones.
+// PAE returns the message that an envelope's signatures sign: the type and the payload, each with its length, so that
+// different types and payloads never produce the same bytes.
 // Source: DSSE v1.0, protocol, "signature definition".
 func PAE(payloadType string, payload []byte) []byte {
 	dst := make([]byte, 0, len(payload)+len(payloadType)+64)
@@ -55,13 +53,13 @@ func PAE(payloadType string, payload []byte) []byte {
 	return append(dst, payload...)
 }
 
-// Seal signs a payload of PayloadType and returns the envelope's canonical bytes, its
-// signatures in the order of the signers. What it returns ParseEnvelope reads.
+// Seal signs a payload of PayloadType and returns the envelope's canonical bytes, with the signatures in the order of
+// the signers. ParseEnvelope reads them.
 func Seal(payload []byte, signers ...Signer) ([]byte, error) {
 	return SealAs(PayloadType, payload, signers...)
 }
 
-// SealAs is Seal for a payload of another type, which ParseEnvelopeOf reads.
+// SealAs is Seal for a payload of another type. ParseEnvelopeOf reads the result.
 func SealAs(payloadType string, payload []byte, signers ...Signer) ([]byte, error) {
 	e := Envelope{of: payloadType, payload: payload}
 	message := PAE(payloadType, payload)
@@ -82,8 +80,7 @@ func SealAs(payloadType string, payload []byte, signers ...Signer) ([]byte, erro
 	return data, nil
 }
 
-// Append appends the envelope's canonical form: of one that was read, the bytes that it
-// was read from.
+// Append appends the envelope's canonical form. For a parsed envelope, that is the parsed bytes.
 func (e *Envelope) Append(dst []byte) []byte {
 	w := canon.NewWriter(dst)
 	e.write(w)
@@ -112,8 +109,8 @@ func (e *Envelope) write(w *canon.Writer) {
 
 func writeBase64(w *canon.Writer, b []byte) { w.String(base64.StdEncoding.EncodeToString(b)) }
 
-// ParseEnvelope reads an envelope's canonical bytes; anything else, another spelling of
-// its base64 included, is ErrForm.
+// ParseEnvelope reads an envelope's canonical bytes. The error for anything else, including another spelling of its
+// base64, is ErrForm.
 func ParseEnvelope(data []byte) (*Envelope, error) { return ParseEnvelopeOf(PayloadType, data) }
 
 // ParseEnvelopeOf is ParseEnvelope for a payload of another type.
@@ -143,7 +140,7 @@ func ParseEnvelopeOf(payloadType string, data []byte) (*Envelope, error) {
 	if err := c.Err(); err != nil {
 		return nil, fmt.Errorf("%w: envelope: %w", ErrForm, err)
 	}
-	if !bytes.Equal(e.Append(make([]byte, 0, len(data))), data) { // line breaks in base64, too
+	if !bytes.Equal(e.Append(make([]byte, 0, len(data))), data) { // also refuses line breaks in base64
 		return nil, fmt.Errorf("%w: the envelope is not in canonical form", ErrForm)
 	}
 	return e, nil
@@ -158,18 +155,17 @@ func readBase64(c *canon.Cursor) []byte {
 	return b
 }
 
-// Unverified returns the payload as it was read, which nobody may have signed: for a look at
-// its form, and for nothing else.
+// Unverified returns the payload without verifying any signature. Use it only to check its form.
 func (e *Envelope) Unverified() []byte { return slices.Clone(e.payload) }
 
-// Signatures returns the envelope's signatures as they were read, unverified.
+// Signatures returns the envelope's signatures, unverified.
 func (e *Envelope) Signatures() []Signature { return slices.Clone(e.signatures) }
 
-// Verify returns the payload that trusted keys signed, and their ids in the order of the
-// signatures, each once. trusted looks a key up by its id (see ledger.Key.HexID);
-// signatures by others are passed over. None by a trusted key is ErrKeyUnknown, and one by
-// a trusted key that does not verify is ledger.ErrSignature, whatever the others are. The
-// payload is the one place to read the statement from: it is what was verified.
+// Verify returns the payload that trusted keys signed, and their ids without repetitions, in the order of the
+// signatures. trusted returns the key with an id (see ledger.Key.HexID); signatures by other keys are ignored. The
+// error is ErrKeyUnknown if no trusted key signed, and ledger.ErrSignature if a trusted key's signature does not
+// verify, regardless of other signatures. Read the statement from the returned payload only: it is the one that was
+// verified.
 func (e *Envelope) Verify(trusted func(keyID string) (ledger.Key, bool)) (payload []byte, keyIDs []string, err error) {
 	message := PAE(e.of, e.payload)
 	for _, s := range e.signatures {

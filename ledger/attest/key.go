@@ -7,11 +7,11 @@ import (
 	"github.com/graphkernel/graphkernel/ledger"
 )
 
-// A Signer signs with one key. It may be asked from several goroutines at once.
+// A Signer signs with one key. It must be safe for concurrent use.
 type Signer interface {
-	// KeyID names the key, as the signature will. It may be empty.
+	// KeyID returns the id of the key for the signature. It may be empty.
 	KeyID() string
-	// Sign signs a message, which it neither keeps nor changes.
+	// Sign signs a message. It must neither keep nor change the message.
 	Sign(message []byte) ([]byte, error)
 }
 
@@ -21,8 +21,8 @@ type signer struct {
 	private ed25519.PrivateKey
 }
 
-// NewSigner returns the signer of an attestation key whose name is the origin, and the
-// public key. It is deterministic (RFC 8032): the same message gives the same bytes.
+// NewSigner returns the signer for an attestation key whose name is the origin, and the public key. It is deterministic
+// (RFC 8032): the same message has the same signature.
 func NewSigner(origin string, private ed25519.PrivateKey) (Signer, ledger.Key, error) {
 	if len(private) != ed25519.PrivateKeySize {
 		return nil, ledger.Key{}, fmt.Errorf("%w: a private key of %d bytes, want %d", ErrForm, len(private), ed25519.PrivateKeySize)
@@ -37,9 +37,9 @@ func NewSigner(origin string, private ed25519.PrivateKey) (Signer, ledger.Key, e
 func (s signer) KeyID() string                       { return s.id }
 func (s signer) Sign(message []byte) ([]byte, error) { return ed25519.Sign(s.private, message), nil }
 
-// CheckSignature reports ledger.ErrSignature unless sig is the key's Ed25519 signature of a
-// message (RFC 8032, section 5.1.7). A key that does not sign attestations, or must not be
-// trusted with any (see ledger.Key.Check), is another error.
+// CheckSignature returns ledger.ErrSignature unless sig is the key's Ed25519 signature of a message (RFC 8032, section
+// 5.1.7). It returns another error for a key that does not sign attestations or must not be trusted (see
+// ledger.Key.Check).
 func CheckSignature(key ledger.Key, message, sig []byte) error {
 	if key.Alg != ledger.AlgEd25519 {
 		return fmt.Errorf("%w: the key of %s signs cosignatures, not attestations", ErrForm, key.Name)

@@ -12,29 +12,28 @@ import (
 // KeysVersion is the version of the document that AppendKeys writes.
 const KeysVersion = "gkk/1"
 
-// A DatedKey is an attestation key with its beginning and its end, as the ledger has them.
+// A DatedKey is an attestation key with the times of its creation and retirement in the ledger.
 type DatedKey struct {
 	Key     ledger.Key
 	Created dag.Time
-	Retired *dag.Time // nil: it signs
+	Retired *dag.Time // nil: the key signs
 }
 
-// Keys is what a kernel publishes of its keys. It tells a person what to write into a trust
-// file; a verifier believes none of it by itself.
+// Keys is the list of public keys that a kernel publishes. It helps a person to write a trust file; a verifier must not
+// trust it by itself.
 type Keys struct {
-	Name        string       // of the kernel
-	Logs        []ledger.Key // one for each tenant that is shown
+	Name        string       // the kernel's name
+	Logs        []ledger.Key // one for each tenant in the list
 	Attestation []DatedKey
-	Sigstore    *SigstoreKey // nil: nothing is exported to Sigstore
+	Sigstore    *SigstoreKey // nil: there is no export to Sigstore
 }
 
-// AppendKeys appends graphkernel-keys.json, canonical JSON with the keys in the order
-// given:
+// AppendKeys appends graphkernel-keys.json, canonical JSON with the keys in the given order:
 //
 //	{"attestation":[{"created":TIME,"id":HEX,"retired":TIME,"vkey":VKEY},…],"log":[VKEY,…],
 //	"name":"kernel.example","sigstore":{"id":HEX,"pem":PEM},"version":"gkk/1"}
 //
-// A key that must not be trusted (see ledger.Key.Check) or is of another kind is an error.
+// A key that must not be trusted (see ledger.Key.Check) or has another algorithm is an error.
 // Source: docs/evidence.md, section 1.
 func AppendKeys(dst []byte, k *Keys) ([]byte, error) {
 	for _, log := range k.Logs {
@@ -99,9 +98,9 @@ func checkPublished(k ledger.Key) error {
 	return nil
 }
 
-// AppendJWKS appends the attestation keys and, if there is one, the sigstore key as a JSON
-// Web Key Set, for tools that know nothing else. A key's kid is its key id. The set has no
-// place for when a key was retired: hand in those that may still be used to verify.
+// AppendJWKS appends the attestation keys and, if there is one, the sigstore key as a JSON Web Key Set, for tools that
+// know only this form. A key's kid is its key id. The set cannot say when a key was retired, so pass only keys that may
+// still be used to verify.
 // Source: RFC 7517, section 5; RFC 8037, section 2 (OKP); RFC 7518, section 6.2 (EC).
 func AppendJWKS(dst []byte, attestation []ledger.Key, sigstore *SigstoreKey) ([]byte, error) {
 	w := canon.NewWriter(dst)
@@ -115,7 +114,7 @@ func AppendJWKS(dst []byte, attestation []ledger.Key, sigstore *SigstoreKey) ([]
 		writeJWK(w, "EdDSA", "Ed25519", k.HexID(), "OKP", k.Public[:], nil)
 	}
 	if sigstore != nil {
-		point, err := sigstore.public.Bytes() // 0x04, x and y
+		point, err := sigstore.public.Bytes() // the byte 0x04, then x and y
 		if err != nil {
 			return nil, fmt.Errorf("%w: sigstore key: %w", ErrForm, err)
 		}
@@ -126,7 +125,7 @@ func AppendJWKS(dst []byte, attestation []ledger.Key, sigstore *SigstoreKey) ([]
 	return w.Bytes, nil
 }
 
-// writeJWK writes one key; y is nil on a curve that has none.
+// writeJWK writes one key; y is nil if the curve has no y.
 func writeJWK(w *canon.Writer, alg, curve, id, kind string, x, y []byte) {
 	w.BeginObject()
 	w.Key("alg")

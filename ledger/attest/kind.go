@@ -11,15 +11,16 @@ import (
 	"github.com/graphkernel/graphkernel/slice/kinds"
 )
 
-// A kind is what statements about one version of a kind of bundle have of their own. A statement of another predicate type is ErrVersion: by the rules of in-toto a member
-// whose absence would change the meaning of the others takes a new predicate type.
+// A kind combines the properties of the statements about one version of a kind of bundle. The error for a statement of
+// an unknown predicate type is ErrVersion: under the rules of in-toto, a member whose absence would change the meaning
+// of other members requires a new predicate type.
 type kind struct {
 	*slice.KindForm
 	*slice.Kind
 }
 
-// all are the kinds of bundles that statements are about. The first is that of a statement
-// whose predicateType is no string, which is malformed.
+// all lists the kinds of bundles that statements can describe. The first is assumed for a statement whose predicateType
+// is not a string; such a statement is malformed.
 var all = func() (list []kind) {
 	for _, k := range slices.Backward(kinds.All) {
 		for i := range k.Forms {
@@ -29,7 +30,7 @@ var all = func() (list []kind) {
 	return list
 }()
 
-// kindOf returns the kind of bundles of a schema version, or nil.
+// kindOf returns the kind of bundle with a schema version, or nil.
 func kindOf(schema string) *kind {
 	if at := slices.IndexFunc(all, func(k kind) bool { return k.Schema == schema }); at >= 0 {
 		return &all[at]
@@ -37,8 +38,8 @@ func kindOf(schema string) *kind {
 	return nil
 }
 
-// checkVersion looks at the versions before anything else, since a later one may have other
-// members, and returns the kind of the statement.
+// checkVersion returns the kind of the statement. It checks the versions before anything else, because another version
+// may have other members.
 func checkVersion(doc *canon.Value) (*kind, error) {
 	if said := stringAt(doc, "_type"); said != nil && *said != StatementType {
 		return nil, unknown("_type", *said, StatementType)
@@ -68,7 +69,7 @@ func checkVersion(doc *canon.Value) (*kind, error) {
 	return k, nil
 }
 
-// stringAt returns a member that is a string. If there is none, the reader will say that it is missing.
+// stringAt returns a member that is a string, or nil. If it returns nil, the reader reports the missing member later.
 func stringAt(in *canon.Value, key string) *string {
 	if in == nil {
 		return nil
@@ -83,8 +84,8 @@ func unknown(member, found string, known ...string) error {
 	return fmt.Errorf("%w: %s is %.100q, this program knows %s", ErrVersion, member, found, strings.Join(known, " and "))
 }
 
-// readPolicy reads parameters from a statement in canonical spelling. Each of them must be there, since a
-// default would put words into the signer's mouth.
+// readPolicy reads parameters from a statement in canonical spelling. Every parameter must be present, because a
+// default would be a value that the signer did not sign.
 func (k *kind) readPolicy(c *canon.Cursor, statement []byte) policy.Parameters {
 	p := k.Policy.Read(c, policy.Wire)
 	if v := c.Value(); c.Err() == nil && wirePolicy(p) != string(statement[v.Offset:v.End]) {

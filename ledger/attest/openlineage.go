@@ -11,7 +11,7 @@ import (
 	"github.com/graphkernel/graphkernel/slice"
 )
 
-// Names that OpenLineage wants of anyone who writes events and facets.
+// Names that OpenLineage requires from producers of events and facets.
 const (
 	lineageProducer = "https://github.com/graphkernel/graphkernel"
 	lineageSchema   = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent"
@@ -19,20 +19,19 @@ const (
 	lineageTurns    = lineageProducer + "/openlineage/turns/v1.json#/$defs/GraphkernelTurnsInputDatasetFacet"
 )
 
-// RunID is the UUIDv5, in the URL namespace, of graphkernel:/bundle/ and the digest of the
-// bundle as it was issued: the run that OpenLineage knows its cut by.
+// RunID returns the id of the run that represents the bundle's cut in OpenLineage: the UUIDv5, in the URL namespace, of
+// graphkernel:/bundle/ and the digest of the bundle as it was issued.
 func (s *Statement) RunID() string {
 	return uuid.NewSHA1(uuid.NameSpaceURL, []byte("graphkernel:/bundle/"+s.Subject.String())).String()
 }
 
-// AppendOpenLineage appends a bundle as an OpenLineage RunEvent of type COMPLETE, canonical
-// JSON: the job is the policy, the inputs are the conversations that turns came from, and
-// the output is the slice with the six fields of its provenance in a facet, all in the
-// namespace graphkernel://ORIGIN. Its time is the statement's. No text and no author is in
-// it. An error is one of Match.
+// AppendOpenLineage appends a bundle as an OpenLineage RunEvent of type COMPLETE, canonical JSON: the job is the
+// policy, the inputs are the conversations of the turns, and the output is the slice with the six fields of its
+// provenance in a facet, all in the namespace graphkernel://ORIGIN. The event's time is the statement's. It contains no
+// text and no author. The errors are those of Match.
 //
-// Source: OpenLineage.json 2-0-2, RunEvent; names of custom facets and their _producer and
-// _schemaURL as "Custom Facet Naming" in its documentation has them.
+// Source: OpenLineage.json 2-0-2, RunEvent; "Custom Facet Naming" in the OpenLineage documentation for the names of
+// custom facets, their _producer and their _schemaURL.
 func AppendOpenLineage(dst []byte, s *Statement, b *slice.Bundle) ([]byte, error) {
 	if _, err := s.Match(b, sha256.Sum256(b.Append(nil))); err != nil {
 		return nil, err
@@ -74,8 +73,7 @@ func AppendOpenLineage(dst []byte, s *Statement, b *slice.Bundle) ([]byte, error
 	return w.Bytes, nil
 }
 
-// writeInputs writes a dataset for each conversation, by ascending id, with the turns that
-// were taken from it.
+// writeInputs writes one dataset per conversation, by ascending id, with the bundle's turns from that conversation.
 func writeInputs(w *canon.Writer, b *slice.Bundle, namespace string) {
 	var conversations []dag.ConversationID
 	for i := range b.Turns {

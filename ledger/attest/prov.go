@@ -12,12 +12,11 @@ import (
 	"github.com/graphkernel/graphkernel/slice"
 )
 
-// ProvNamespace is the namespace of the attributes and types that W3C PROV has no name
-// for.
+// ProvNamespace is the namespace of attributes and types that W3C PROV does not define.
 const ProvNamespace = "https://github.com/graphkernel/graphkernel/prov#"
 
-// AppendProv appends a bundle as PROV-JSON. It is canonical JSON: the same bundle and
-// statement give the same bytes. No text is in it, and authors are.
+// AppendProv appends a bundle as PROV-JSON. It is canonical JSON: the same bundle and statement always produce the same
+// bytes. It contains authors, but no text.
 //
 //	turn:ID                 entity, gk:Turn            one for each turn
 //	k:slice/DIGEST          entity, prov:Collection    hadMember each turn, wasGeneratedBy the cut
@@ -28,13 +27,12 @@ const ProvNamespace = "https://github.com/graphkernel/graphkernel/prov#"
 //	k:text/ID               entity, gk:Text            of an erased turn: specialization of it, invalidated by
 //	k:erasure/ID            activity, gk:Erasure
 //
-// An edge is a wasDerivedFrom from child to parent. It is the text that an erasure
-// invalidates, and not the turn: that goes on being used. DIGEST is the SHA-256 of the
-// bundle as it was issued. Names of relations are hashes of what they relate. An error is
-// one of Match: what is exported is what was signed.
+// An edge is a wasDerivedFrom from child to parent. An erasure invalidates the text and not the turn, which is still
+// used. DIGEST is the SHA-256 of the bundle as it was issued. The name of a relation is a hash of the things that it
+// relates. The errors are those of Match: only a bundle that was signed is exported.
 //
-// Source: W3C PROV-DM; PROV-JSON (member submission of 24 April 2013), sections 2 and 3;
-// PROV-N, section 3.7.1 for names, in which everything odd is percent-encoded.
+// Source: W3C PROV-DM; PROV-JSON (member submission of 24 April 2013), sections 2 and 3; PROV-N, section 3.7.1 for
+// names, in which special characters are percent-encoded.
 func AppendProv(dst []byte, s *Statement, b *slice.Bundle) ([]byte, error) {
 	withheld, err := s.Match(b, sha256.Sum256(b.Append(nil)))
 	if err != nil {
@@ -59,10 +57,10 @@ func AppendProv(dst []byte, s *Statement, b *slice.Bundle) ([]byte, error) {
 	return d.append(dst, s.Origin), nil
 }
 
-// A provDocument is a PROV-JSON document: in each section, records by their ids.
+// A provDocument is a PROV-JSON document: records with a section and an id.
 type provDocument struct {
 	records []provRecord
-	agents  map[string]bool // that were added
+	agents  map[string]bool // the agents that were added
 }
 
 type provRecord struct {
@@ -72,10 +70,10 @@ type provRecord struct {
 
 type provAttribute struct {
 	key    string
-	values []provLiteral // of one alone, no array is written
+	values []provLiteral // a single value is written without an array
 }
 
-// A provLiteral is a plain string, or one with a type.
+// A provLiteral is a string, plain or with a type.
 type provLiteral struct{ text, kind string }
 
 func attribute(key, text string) provAttribute { return typed(key, "", text) }
@@ -88,7 +86,7 @@ func typed(key, kind string, texts ...string) provAttribute {
 	return a
 }
 
-// Types of literals. PROV-JSON says of a qualified name that it is an xsd:QName.
+// Types of literals. In PROV-JSON a qualified name has the type xsd:QName.
 const (
 	qualifiedName = "xsd:QName"
 	wholeNumber   = "xsd:long"
@@ -98,13 +96,13 @@ func (d *provDocument) add(section, id string, attributes ...provAttribute) {
 	d.records = append(d.records, provRecord{section, id, attributes})
 }
 
-// relate adds a relation under a name that is a hash of it, since a counter would give
-// other names to the same relations of another bundle.
+// relate adds a relation. Its name is a hash of it, because a counter would give the same relation different names in
+// different bundles.
 func (d *provDocument) relate(section string, attributes ...provAttribute) {
 	h := sha256.New()
 	h.Write([]byte(section))
 	for _, a := range attributes {
-		if strings.HasPrefix(a.key, "prov:") { // what it relates, not what is said of it
+		if strings.HasPrefix(a.key, "prov:") { // the ends of the relation; other attributes are not part of its name
 			h.Write([]byte("\x00" + a.key + "\x00" + a.values[0].text))
 		}
 	}
@@ -148,7 +146,7 @@ func (d *provDocument) addTurn(s *Statement, t *slice.BundleTurn, why Why) {
 	}
 }
 
-// addAuthor says whose turn it is. The same agent is added once.
+// addAuthor records the author of a turn. Each agent is added once.
 func (d *provDocument) addAuthor(turn, author string) {
 	agent := "k:agent/" + provName(author)
 	attributes := []provAttribute{attribute("prov:label", author)}
@@ -235,9 +233,8 @@ func (a provAttribute) write(w *canon.Writer) {
 
 func provTurn(id dag.TurnID) string { return "turn:" + id.String() }
 
-// provName percent-encodes all of a name but letters, digits, dashes and underscores: a
-// local name has other characters in some places only, and a key of JSON none of the odd
-// ones.
+// provName percent-encodes all characters of a name except letters, digits, dashes and underscores: a local name allows
+// other characters only in some places, and a JSON key allows no special ones.
 func provName(s string) string {
 	const digits = "0123456789ABCDEF"
 	out := make([]byte, 0, len(s))

@@ -25,14 +25,14 @@ const (
 	sigstoreTrustedRootType = "application/vnd.dev.sigstore.trustedroot+json;version=0.1"
 )
 
-// A SigstoreKey is the public key of the Sigstore export: ECDSA on P-256. Rekor's entries
-// hold a digest of what was signed, from which nobody can check plain Ed25519.
+// A SigstoreKey is the public key of the Sigstore export: ECDSA on P-256. Plain Ed25519 is not possible, because it
+// cannot be verified from the digest of the message, and Rekor's entries contain only the digest.
 type SigstoreKey struct {
 	public *ecdsa.PublicKey
-	spki   []byte // its DER, which is hashed and shown
+	spki   []byte // the key in DER, as it is hashed and shown
 }
 
-// NewSigstoreKey returns the key; a key on another curve is ErrForm.
+// NewSigstoreKey returns a key; the error for a key on another curve is ErrForm.
 func NewSigstoreKey(public *ecdsa.PublicKey) (SigstoreKey, error) {
 	if public == nil || public.Curve != elliptic.P256() {
 		return SigstoreKey{}, fmt.Errorf("%w: the sigstore key is not on P-256", ErrForm)
@@ -44,13 +44,13 @@ func NewSigstoreKey(public *ecdsa.PublicKey) (SigstoreKey, error) {
 	return SigstoreKey{public, spki}, nil
 }
 
-// ID is the SHA-256 of the key's SubjectPublicKeyInfo, as hex.
+// ID returns the SHA-256 of the key's SubjectPublicKeyInfo, in hex.
 func (k SigstoreKey) ID() string {
 	sum := sha256.Sum256(k.spki)
 	return hex.EncodeToString(sum[:])
 }
 
-// PEM is the key as cosign's --key takes it (RFC 7468, section 13).
+// PEM returns the key in the form that cosign's --key expects (RFC 7468, section 13).
 func (k SigstoreKey) PEM() string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: k.spki}))
 }
@@ -58,9 +58,8 @@ func (k SigstoreKey) PEM() string {
 // sigstoreSigner signs envelopes for Sigstore.
 type sigstoreSigner struct{ private *ecdsa.PrivateKey }
 
-// NewSigstoreSigner returns the signer of envelopes that are exported to Sigstore, and its
-// public key. It signs the SHA-256 of the message, in ASN.1, and deterministically (RFC
-// 6979), so that the same bundle gives the same leaf.
+// NewSigstoreSigner returns the signer of envelopes for the export to Sigstore, and its public key. It signs the
+// SHA-256 of the message, in ASN.1, and deterministically (RFC 6979), so that the same bundle always has the same leaf.
 func NewSigstoreSigner(private *ecdsa.PrivateKey) (Signer, SigstoreKey, error) {
 	if private == nil {
 		return nil, SigstoreKey{}, fmt.Errorf("%w: no sigstore key", ErrForm)
@@ -72,17 +71,17 @@ func NewSigstoreSigner(private *ecdsa.PrivateKey) (Signer, SigstoreKey, error) {
 	return sigstoreSigner{private}, key, nil
 }
 
-// KeyID is empty, which DSSE allows: of all others Sigstore's clients accept only the one
-// that they make up of the key themselves, its fingerprint as SSH has it.
+// KeyID returns "", which DSSE allows. The only other key id that Sigstore's clients accept is the one that they
+// compute themselves, the key's SSH fingerprint.
 func (s sigstoreSigner) KeyID() string { return "" }
 
 func (s sigstoreSigner) Sign(message []byte) ([]byte, error) {
 	digest := sha256.Sum256(message)
-	return s.private.Sign(nil, digest[:], crypto.SHA256) // no randomness: deterministic
+	return s.private.Sign(nil, digest[:], crypto.SHA256) // without randomness, hence deterministic
 }
 
-// A SigstoreEntry is all that goes into a Sigstore bundle: an envelope that was sealed
-// with the sigstore key alone, and where its leaf is.
+// A SigstoreEntry is the content of a Sigstore bundle: an envelope that only the sigstore key has signed, and the place
+// of its leaf.
 type SigstoreEntry struct {
 	Envelope   *Envelope
 	Key        SigstoreKey
@@ -92,9 +91,9 @@ type SigstoreEntry struct {
 	Checkpoint []byte        // a signed note
 }
 
-// SigstoreLeaf returns the ledger's leaf of an envelope: a log entry of kind hashedrekord
-// 0.0.2, from which Sigstore's clients recompute the leaf's hash. An envelope that is not
-// signed by the key, and by it alone, is ErrForm or ledger.ErrSignature.
+// SigstoreLeaf returns the ledger's leaf of an envelope: a log entry of kind hashedrekord 0.0.2, from which Sigstore's
+// clients recompute the leaf's hash. The error is ErrForm unless the envelope has exactly one signature, and
+// ledger.ErrSignature if that is not the key's.
 //
 // Source: sigstore/rekor-tiles v2, rekor_v2 hashedrekord.proto, written as RFC 8785 says.
 func SigstoreLeaf(e *Envelope, key SigstoreKey) ([]byte, error) {
@@ -142,10 +141,9 @@ func SigstoreLeaf(e *Envelope, key SigstoreKey) ([]byte, error) {
 	return w.Bytes, nil
 }
 
-// AppendSigstoreBundle appends a Sigstore bundle v0.3 that cosign verifies offline against
-// AppendTrustedRoot of the same log and SigstoreKey.PEM. It is canonical JSON. A path that
-// does not lead to the checkpoint's root is ledger.ErrNotIncluded; the checkpoint's
-// signature is the caller's own and not looked at.
+// AppendSigstoreBundle appends a Sigstore bundle v0.3 that cosign verifies offline against AppendTrustedRoot of the
+// same log and SigstoreKey.PEM. It is canonical JSON. The error for a path that does not lead to the checkpoint's root
+// is ledger.ErrNotIncluded. The signature of the checkpoint is not verified, because the caller made it.
 //
 // Source: sigstore/protobuf-specs v0.5, sigstore_bundle.proto and sigstore_rekor.proto, as
 // ProtoJSON: 64-bit integers are strings.
@@ -225,8 +223,8 @@ func (e *SigstoreEntry) writeLogEntry(w *canon.Writer, leaf []byte, checkpoint l
 	w.EndObject()
 }
 
-// writeLogID writes the whole hash that names a log's key (C2SP signed-note), not the
-// first four bytes that are in checkpoints.
+// writeLogID writes the whole hash of a log's key (C2SP signed-note), not just the first four bytes that checkpoints
+// contain.
 func writeLogID(w *canon.Writer, log ledger.Key) {
 	id := log.ID()
 	w.BeginObject()
@@ -235,10 +233,9 @@ func writeLogID(w *canon.Writer, log ledger.Key) {
 	w.EndObject()
 }
 
-// AppendTrustedRoot appends the trusted_root.json that cosign's --trusted-root takes: the
-// one log, whose host name is the origin of its checkpoints, from a time on. Certificate
-// authorities it has none, the signer's key is handed to cosign itself. A key that is not a
-// log's is ErrForm.
+// AppendTrustedRoot appends the trusted_root.json for cosign's --trusted-root: the one log, whose host name is the
+// origin of its checkpoints, valid from a time on. It lists no certificate authorities; the signer's key is passed to
+// cosign separately. The error for a key that is not a log's is ErrForm.
 //
 // Source: sigstore/protobuf-specs v0.5, sigstore_trustroot.proto, as ProtoJSON.
 func AppendTrustedRoot(dst []byte, log ledger.Key, from dag.Time) ([]byte, error) {
@@ -283,8 +280,8 @@ func AppendTrustedRoot(dst []byte, log ledger.Key, from dag.Time) ([]byte, error
 	return w.Bytes, nil
 }
 
-// Recorded are the entries that cosign looks for: leaves that SigstoreLeaf makes. They do not say of
-// which tenant they are.
+// Recorded returns the kind of the entries that cosign looks up: the leaves from SigstoreLeaf. These leaves do not name
+// their tenant.
 func Recorded() *history.Bare {
 	return &history.Bare{Kind: "sigstore/1", Index: 134, Check: func(leaf []byte) (dag.Tenant, error) {
 		kind, err := ledger.ParseKind(leaf)

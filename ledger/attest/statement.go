@@ -13,17 +13,17 @@ import (
 	"github.com/graphkernel/graphkernel/slice"
 )
 
-// StatementType is the version of the statements that are written here. One that says another
+// StatementType is the version of the statements that this package writes. The error for a statement of another version
 // is ErrVersion.
 const StatementType = "https://in-toto.io/Statement/v1"
 
-// A Why says why a turn's text is not in a bundle.
+// A Why is the reason why a turn's text is not in a bundle.
 type Why string
 
-// The reasons. The zero Why is none of them.
+// The reasons. The zero Why is no reason.
 const (
-	Erased   Why = "erased"   // its body was deleted, and the ledger says so
-	Withheld Why = "withheld" // its body never came
+	Erased   Why = "erased"   // the body was deleted, and the ledger records it
+	Withheld Why = "withheld" // the kernel never received the body
 )
 
 // A Redaction is a turn whose text was not in the bundle when it was issued.
@@ -32,25 +32,24 @@ type Redaction struct {
 	Why  Why
 }
 
-// A Statement is what a kernel says of a bundle that it handed out. Of which kind the bundle is follows
-// from the schema version of its provenance.
+// A Statement is a kernel's statement about a bundle that it issued. The schema version of its provenance determines
+// the kind of the bundle.
 type Statement struct {
 	Tenant     dag.Tenant
 	Provenance slice.Provenance
 	Policy     policy.Parameters
 	AsOf       dag.Seq
-	TokenKeyID string        // of the bundle's token
-	Counts     []slice.Count // of the bundle, by ascending name
-	Redacted   []Redaction   // of the bundle, by ascending id
+	TokenKeyID string        // the key of the bundle's token
+	Counts     []slice.Count // as in the bundle, by ascending name
+	Redacted   []Redaction   // as in the bundle, by ascending id
 	IssuedAt   dag.Time      // as the signer claims
-	Origin     string        // of the log that holds the bundle's leaf
-	Index      uint64        // of that leaf
-	Subject    dag.Digest    // SHA-256 of the bundle's bytes
+	Origin     string        // the origin of the log with the bundle's leaf
+	Index      uint64        // the index of that leaf
+	Subject    dag.Digest    // the SHA-256 of the bundle's bytes
 }
 
-// NewStatement states of a bundle what it says of itself, and what the kernel knows
-// besides: the digest of its bytes, when it was issued, and where its leaf is in which
-// log. why is asked for each redacted turn, by ascending id.
+// NewStatement returns a statement with the bundle's own claims and the kernel's knowledge about it: the digest of its
+// bytes, its time of issue, and the log and index of its leaf. why is called for each redacted turn, by ascending id.
 func NewStatement(b slice.Outline, digest dag.Digest, at dag.Time, index uint64, origin string, why func(dag.TurnID) Why) *Statement {
 	h := b.Head()
 	s := &Statement{
@@ -63,11 +62,11 @@ func NewStatement(b slice.Outline, digest dag.Digest, at dag.Time, index uint64,
 	return s
 }
 
-// Name is the file name that the statement gives its subject.
+// Name returns the file name of the bundle in the statement.
 func (s *Statement) Name() string { return "slice-" + string(s.Provenance.SliceID) + ".json" }
 
-// Append appends the statement's canonical form. It panics if no kind of bundle has the statement's
-// schema version, which no statement has that was read or is about a bundle that was.
+// Append appends the statement's canonical form. It panics if no kind of bundle has the statement's schema version; the
+// version of a parsed statement, and of a statement about a parsed bundle, is always known.
 func (s *Statement) Append(dst []byte) []byte {
 	k := kindOf(s.Provenance.SchemaVersion)
 	if k == nil {
@@ -142,9 +141,9 @@ func (s *Statement) writeRedacted(w *canon.Writer) {
 	w.EndArray()
 }
 
-// ParseStatement reads a statement's canonical bytes; another spelling of the same values
-// is ErrForm, another version ErrVersion. Members of predicate that are not known here are
-// passed over: a later minor version may have added them. Everywhere else there are none.
+// ParseStatement reads a statement's canonical bytes. The error is ErrForm for another spelling of the same values, and
+// ErrVersion for another version. Unknown members of predicate are ignored, because a later minor version may have
+// added them. Unknown members in other places are refused.
 func ParseStatement(data []byte) (*Statement, error) {
 	if len(data) > MaxEnvelope {
 		return nil, fmt.Errorf("%w: a statement of %d bytes, at most %d", ErrForm, len(data), MaxEnvelope)
@@ -171,11 +170,12 @@ func ParseStatement(data []byte) (*Statement, error) {
 	return s, nil
 }
 
-// bytesOfValue is less than a value takes in any statement that is worth its bytes: a
-// text of shorter ones would take a hundred times its size of memory.
+// bytesOfValue is a lower bound of the average size, in bytes, of a JSON value in a real statement. A text with smaller
+// values is refused, because parsing it would take a hundred times its size in memory.
 const bytesOfValue = 8
 
-// belowDecimal bounds the decimals of a statement: no weight of a policy is above 10, which is an integer.
+// belowDecimal is the bound of the decimals in a statement: no weight of a policy is above 10, and 10 itself is an
+// integer.
 const belowDecimal = 10
 
 func readStatement(c *canon.Cursor, k *kind, data []byte) *Statement {
@@ -236,7 +236,7 @@ func readPredicate(c *canon.Cursor, k *kind, data []byte) *Statement {
 	return s
 }
 
-// readRedacted reads what writeRedacted writes.
+// readRedacted reads a list that writeRedacted has written.
 func readRedacted(c *canon.Cursor) (list []Redaction) {
 	for _, item := range c.Items() {
 		r := Redaction{canon.Parsed(item.Field("turn"), dag.ParseTurnID), Why(item.Field("why").String())}
@@ -259,23 +259,22 @@ func parseOrigin(s string) (string, error) {
 	return s, nil
 }
 
-// A MismatchError says in which member a statement and a bundle differ first, by
-// ascending key; the digest comes last, since it differs whatever does.
+// A MismatchError names the first member, by ascending key, in which a statement and a bundle differ. The digest comes
+// last, because it differs whenever anything else does.
 type MismatchError struct {
 	Member   string // such as predicate.asOf
-	Expected string // what the statement says
-	Found    string // what the bundle says
+	Expected string // the value in the statement
+	Found    string // the value in the bundle
 }
 
 func (e *MismatchError) Error() string {
 	return fmt.Sprintf("%s: the statement says %s, the bundle %s", e.Member, e.Expected, e.Found)
 }
 
-// Match compares the statement with a bundle and the digest of its bytes. It matches as
-// the whole, or as a disclosure: then withheld names, by ascending id, the turns whose text
-// somebody took out after the bundle was issued. If it matches in neither way the error
-// is a *MismatchError. The bundle must have passed its own Check: what the texts say is
-// bound by the digests there.
+// Match compares the statement with a bundle and the digest of its bytes. The bundle may match as the whole, or as a
+// disclosure: then withheld lists, by ascending id, the turns whose text was removed after the bundle was issued. If it
+// does not match in either way, the error is a *MismatchError. The bundle must have passed its own Check, which
+// compares the texts with their digests.
 func (s *Statement) Match(b slice.Outline, digest dag.Digest) (withheld []dag.TurnID, err error) {
 	if err := s.matchHead(b.Head()); err != nil {
 		return nil, err
@@ -292,8 +291,8 @@ func (s *Statement) Match(b slice.Outline, digest dag.Digest) (withheld []dag.Tu
 	return withheld, nil
 }
 
-// matchRedacted returns the turns that are redacted in a bundle and not in the statement. A
-// text that the statement says is missing cannot have come back.
+// matchRedacted returns the turns that are redacted in a bundle but not in the statement. A turn that is redacted in
+// the statement must be redacted in the bundle.
 func (s *Statement) matchRedacted(redacted []dag.TurnID) (more []dag.TurnID, err error) {
 	stated := make([]dag.TurnID, len(s.Redacted))
 	for i, r := range s.Redacted {
@@ -309,8 +308,8 @@ func (s *Statement) matchRedacted(redacted []dag.TurnID) (more []dag.TurnID, err
 	return more, nil
 }
 
-// matchHead compares the members that follow from what a bundle says of itself, which it shows in full
-// even if texts are withheld.
+// matchHead compares the members that the bundle's head determines. A bundle shows its head in full even if texts are
+// withheld.
 func (s *Statement) matchHead(h slice.Head) error {
 	if mine, its := kindOf(s.Provenance.SchemaVersion), kindOf(h.Provenance.SchemaVersion); its != nil && mine != its {
 		return &MismatchError{"predicateType", mine.Predicate, its.Predicate}

@@ -8,8 +8,8 @@ import (
 	"github.com/graphkernel/graphkernel/ledger"
 )
 
-// Announced are the entries that say of keys which sign, of tokens and of attestations, that they
-// came or went.
+// Announced returns the kind of the entries that record the creation and retirement of signing keys, for tokens and for
+// attestations.
 func Announced() *history.Bare {
 	return &history.Bare{Kind: "signing-key/1", Index: 133, Check: func(leaf []byte) (dag.Tenant, error) {
 		l, err := ledger.ParseLeaf(leaf)

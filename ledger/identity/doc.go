@@ -1,15 +1,14 @@
-// Package identity owns who a kernel is: its name, and the private keys that sign what
-// third parties verify. Each role has a key of its own, see docs/evidence.md, section 1:
-// the log's, those of attestations (one signs, the others are history),
-// Sigstore's, and a witness's.
+// Package identity owns the identity of a kernel: its name, and the private keys whose signatures third parties verify.
+// Each role has its own key, see docs/evidence.md, section 1: the log, attestations (one key signs, the others are
+// history), Sigstore, and the witness.
 //
-// An Identity is a value that never changes; New, Rotate and Parse give new ones. Like a
-// keyring it lives in a file that its owner alone can read:
+// An Identity is a value that never changes; New, Rotate and Parse return new values. Like a keyring it is stored in a
+// file that only its owner can read:
 //
 //	id, err := identity.Load("identity.json")
 //	signer, key := id.Log(tenant)
 //
-// It says nothing of whom to trust; ledger.Trust does.
+// It does not say whom to trust; ledger.Trust does.
 package identity
 
 import "errors"
@@ -17,6 +16,6 @@ import "errors"
 // Errors that callers branch on.
 var (
 	ErrNone = errors.New("the kernel has no identity") // nothing can be signed for third parties
-	ErrFile = errors.New("unusable identity file")     // wrapped when a file is not as it must be
-	ErrName = errors.New("not the same identity")      // a name and a log's key are for ever
+	ErrFile = errors.New("unusable identity file")     // wrapped when a file is malformed or its permissions are unsafe
+	ErrName = errors.New("not the same identity")      // a name and a log's key never change
 )

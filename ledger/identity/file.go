@@ -27,8 +27,8 @@ func fileError(err error) error {
 	return fmt.Errorf("identity: %w", err)
 }
 
-// Load reads an identity's file. One that others than its owner can read or write is
-// refused. An absent file is fs.ErrNotExist.
+// Load reads an identity's file. It refuses a file that anyone but its owner can read or write. The error for an absent
+// file is fs.ErrNotExist.
 func Load(path string) (Identity, error) {
 	data, err := secretfile.Load(path, maxFile)
 	if err != nil {
@@ -41,11 +41,10 @@ func Load(path string) (Identity, error) {
 	return id, nil
 }
 
-// Change reads an identity's file, changes it, and saves it, mode 0600, whole or not at all,
-// while other callers wait. The change is told whether there is a file; if there is
-// none, it has no identity.
+// Change reads an identity's file, calls change with the identity, and saves the result with mode 0600, completely or
+// not at all, while other callers wait. exists tells change whether the file exists; if not, id is the zero Identity.
 func Change(path string, change func(id Identity, exists bool) (Identity, error)) (next Identity, err error) {
-	var changing error // of the identity or the change, not of the file
+	var changing error // an error of the identity or of the change, not of the file
 	err = secretfile.Change(path, maxFile, func(data []byte, exists bool) ([]byte, error) {
 		var id Identity
 		if exists {
@@ -68,7 +67,7 @@ func Change(path string, change func(id Identity, exists bool) (Identity, error)
 	return next, nil
 }
 
-// append writes the identity as its file holds it, secrets and all.
+// append appends the identity in the form of its file, with the secrets.
 func (id Identity) append(dst []byte) []byte {
 	w := canon.NewWriter(dst)
 	w.BeginObject()
@@ -108,7 +107,7 @@ func (id Identity) append(dst []byte) []byte {
 	return w.Bytes
 }
 
-// Parse reads what an identity's file holds. Its errors hold no secret.
+// Parse reads the content of an identity's file. Its errors contain no secret.
 func Parse(data []byte) (Identity, error) {
 	doc, err := canon.Parse(data)
 	if err != nil {
@@ -161,7 +160,7 @@ func Parse(data []byte) (Identity, error) {
 	return id, nil
 }
 
-// parseHex reads 32 bytes, and shows none of what it was given.
+// parseHex reads 32 bytes of hex. Its error does not contain the text.
 func parseHex(s string) ([]byte, error) {
 	b, err := hex.DecodeString(s)
 	if err != nil || len(b) != ed25519.SeedSize || hex.EncodeToString(b) != s {

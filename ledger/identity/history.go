@@ -13,23 +13,22 @@ import (
 	"github.com/graphkernel/graphkernel/ledger"
 )
 
-// A Signed says what a log was when its identity last signed for it, and whether it was seen to have
-// forked since.
+// A Signed is the root of a log when its identity last signed for it, and whether the log was seen to fork since then.
 type Signed struct {
 	Root   ledger.Root
-	Forked string // who saw it and what, or ""
+	Forked string // who saw the fork and what they saw, or ""
 }
 
-// A History is the file in which an identity remembers what it signed, by the origin of the log. It
-// binds the identity to the history that it signed first: a store that does not continue it is
-// another one, or one that was restored from an older copy. The file holds no secret; it is written
-// like one because anyone who can change it can make the kernel sign a second history.
+// A History is the file in which an identity records the last root that it signed, by the origin of the log. It binds
+// the identity to the history that it signed first: a store that does not continue that history is a different store,
+// or one restored from an older copy. The file contains no secret; it is protected like a secret because anyone who can
+// change it can make the kernel sign a second history.
 type History struct{ path string }
 
-// HistoryBeside returns the history of the identity in a file.
+// HistoryBeside returns the history that belongs to the identity's file at a path.
 func HistoryBeside(path string) History { return History{path + ".history"} }
 
-// HistoryAt returns the history in a file.
+// HistoryAt returns the history in the file at a path.
 func HistoryAt(path string) History { return History{path} }
 
 const (
@@ -37,7 +36,7 @@ const (
 	maxHistory  = 64 << 20
 )
 
-// Last returns what was signed last; ok is false if nothing was.
+// Last returns the last root that was signed for the log; ok is false if there is none.
 func (h History) Last(origin ledger.Origin) (s Signed, ok bool, err error) {
 	data, err := secretfile.Load(h.path, maxHistory)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -54,8 +53,8 @@ func (h History) Last(origin ledger.Origin) (s Signed, ok bool, err error) {
 	return s, ok, nil
 }
 
-// Change replaces what was signed last, while other callers wait. The change is told whether anything
-// was.
+// Change replaces the last root that was signed for the log with the result of change, while other callers wait. ok
+// tells change whether there was one.
 func (h History) Change(origin ledger.Origin, change func(was Signed, ok bool) Signed) error {
 	var parsing error
 	err := secretfile.Change(h.path, maxHistory, func(data []byte, exists bool) ([]byte, error) {

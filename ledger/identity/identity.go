@@ -16,9 +16,8 @@ import (
 	"github.com/graphkernel/graphkernel/ledger"
 )
 
-// An Identity is a kernel's name with its keys. The zero Identity is none: it signs
-// nothing. It shows no secret to a printer: the keys are held in functions, as package fmt
-// calls no methods on unexported fields.
+// An Identity is a kernel's name with its keys. The zero Identity has no name and signs nothing. Printers do not show
+// the secrets: the keys are kept in functions, because package fmt calls no methods on unexported fields.
 type Identity struct {
 	name     string
 	log      func() ed25519.PrivateKey
@@ -30,18 +29,18 @@ type Identity struct {
 type attestationKey struct {
 	public  [ed25519.PublicKeySize]byte
 	created dag.Time
-	retired *dag.Time                 // nil: signs
-	private func() ed25519.PrivateKey // nil: retired, and forgotten
+	retired *dag.Time                 // nil: it signs
+	private func() ed25519.PrivateKey // nil: the key is retired and its private half dropped
 }
 
-// An AttestationKey is one that signs attestations, or did.
+// An AttestationKey is a key that signs attestations, or a retired one.
 type AttestationKey struct {
-	Key       ledger.Key // named for the tenant
+	Key       ledger.Key // its name contains the tenant
 	CreatedAt dag.Time
 	RetiredAt *dag.Time // nil: it signs
 }
 
-// New draws the keys of a kernel. nil is the system's randomness.
+// New draws the keys of a kernel. A nil random means the system's randomness.
 func New(random io.Reader, name string, now dag.Time) (Identity, error) {
 	name, err := ledger.ParseKernelName(name)
 	if err != nil {
@@ -60,8 +59,8 @@ func New(random io.Reader, name string, now dag.Time) (Identity, error) {
 	return id.Rotate(random, now)
 }
 
-// Rotate adds an attestation key that signs from now on. The one that signed is
-// retired: its private half is dropped, and what it signed goes on verifying.
+// Rotate adds an attestation key that signs from now on. The previous key is retired: its private half is dropped, and
+// its signatures still verify.
 func (id Identity) Rotate(random io.Reader, now dag.Time) (Identity, error) {
 	if id.name == "" {
 		return Identity{}, ErrNone
@@ -89,8 +88,7 @@ func drawEd25519(random io.Reader) (func() ed25519.PrivateKey, error) {
 	return hold(ed25519.NewKeyFromSeed(seed)), nil
 }
 
-// drawP256 takes 32 bytes as the scalar, and others if these are none: that happens once
-// in 2^32 times.
+// drawP256 draws 32 bytes as the scalar, and draws again if they are not a valid one, which happens once in 2^32 draws.
 func drawP256(random io.Reader) (func() *ecdsa.PrivateKey, error) {
 	for {
 		d, err := draw(random)
@@ -121,20 +119,20 @@ func publicOf(private ed25519.PrivateKey) [ed25519.PublicKeySize]byte {
 	return [ed25519.PublicKeySize]byte(private.Public().(ed25519.PublicKey))
 }
 
-// Succeeds reports whether next can take the place of id: it has the same name, and every
-// key that does not rotate.
+// Succeeds reports whether next can replace id: it must have the same name and the same keys, except the attestation
+// keys, which rotate.
 func (id Identity) Succeeds(next Identity) bool {
 	return id.name != "" && id.name == next.name && id.log().Equal(next.log()) && id.witness().Equal(next.witness()) && id.sigstore().Equal(next.sigstore())
 }
 
-// Name is the kernel's name, or "" for none.
+// Name returns the kernel's name, "" for the zero Identity.
 func (id Identity) Name() string { return id.name }
 
-// Origin is what the kernel signs as for a tenant.
+// Origin returns the name under which the kernel signs for a tenant.
 func (id Identity) Origin(tenant dag.Tenant) ledger.Origin { return ledger.NewOrigin(tenant, id.name) }
 
-// Log returns the signer of a tenant's checkpoints, and its public key. Each tenant's key is
-// derived from the identity's: by the rules of C2SP two logs cannot share one.
+// Log returns the signer of a tenant's checkpoints, and its public key. Each tenant has its own key, derived from the
+// identity's, because C2SP forbids two logs to share one.
 func (id Identity) Log(tenant dag.Tenant) (note.Signer, ledger.Key, error) {
 	if id.name == "" {
 		return nil, ledger.Key{}, ErrNone
@@ -146,7 +144,7 @@ func (id Identity) Log(tenant dag.Tenant) (note.Signer, ledger.Key, error) {
 	return ledger.NewLogSigner(string(id.Origin(tenant)), ed25519.NewKeyFromSeed(seed))
 }
 
-// Witness returns the hand that cosigns other logs.
+// Witness returns the cosigner for the checkpoints of other logs.
 func (id Identity) Witness() (*ledger.Cosigner, error) {
 	if id.name == "" {
 		return nil, ErrNone
@@ -162,8 +160,7 @@ func (id Identity) Sigstore() (*ecdsa.PrivateKey, error) {
 	return id.sigstore(), nil
 }
 
-// Attestations lists the attestation keys as a tenant sees them, the oldest first. The
-// last one signs.
+// Attestations returns the attestation keys with names for a tenant, the oldest first. The last one signs.
 func (id Identity) Attestations(tenant dag.Tenant) []AttestationKey {
 	list := make([]AttestationKey, len(id.attests))
 	for i, k := range id.attests {
@@ -193,10 +190,10 @@ func (id Identity) Attestor(tenant dag.Tenant) (Attestor, error) {
 // Key returns the public key.
 func (a Attestor) Key() ledger.Key { return a.key }
 
-// KeyID is how envelopes name the key.
+// KeyID returns the id of the key in envelopes.
 func (a Attestor) KeyID() string { return a.key.HexID() }
 
-// Sign signs a message with Ed25519, the same message always alike (RFC 8032).
+// Sign signs a message with Ed25519. The same message always has the same signature (RFC 8032).
 func (a Attestor) Sign(message []byte) ([]byte, error) {
 	if a.private == nil {
 		return nil, ErrNone
@@ -204,8 +201,8 @@ func (a Attestor) Sign(message []byte) ([]byte, error) {
 	return ed25519.Sign(a.private(), message), nil
 }
 
-// Trust writes the trust file of a tenant: the keys as they are now, no witnesses. Anyone who
-// takes it adds the witnesses that they trust.
+// Trust returns a trust file for a tenant: the keys as they are now, without witnesses. Users of the file add the
+// witnesses that they trust.
 func (id Identity) Trust(tenant dag.Tenant, url string) ([]byte, error) {
 	_, log, err := id.Log(tenant)
 	if err != nil {

@@ -1,9 +1,8 @@
-// Package monitor follows a log as an outsider does: it keeps the last checkpoint that it
-// was shown, and believes a later one only with proof that the log still begins with
-// what it was. A log that shows two histories has signed both; a Split holds the two
-// notes, which convince anybody else.
+// Package monitor follows a log from the outside: it keeps the last checkpoint that it saw, and accepts a later one
+// only with a proof that the log still begins with the same leaves. A log that shows two histories has signed both; a
+// Split contains the two notes, which convince anyone.
 //
-// HTTP reads a log that is served as C2SP tlog-tiles, this kernel's or another's.
+// HTTP reads a log that is served as C2SP tlog-tiles, by this or any other program.
 package monitor
 
 import (
@@ -14,39 +13,39 @@ import (
 	"github.com/graphkernel/graphkernel/ledger"
 )
 
-// A Source shows a log. It is not trusted.
+// A Source is a log to follow. It is not trusted.
 type Source interface {
 	Checkpoint(ctx context.Context) ([]byte, error) // a signed note
 	ledger.Reader
 }
 
-// ErrStale is wrapped, with ledger.ErrInconsistent, when a log is shown as it was before: it
-// was not rewritten, but somebody is held back in the past. Where several processes
-// answer for one log, one may lag another for a moment.
+// ErrStale is wrapped, together with ledger.ErrInconsistent, when a log shows an older state of itself: it was not
+// rewritten, but someone is shown an outdated log. If several processes serve one log, one of them may lag for a
+// moment.
 var ErrStale = errors.New("the log is shown as it was before")
 
-// A Split is the error of a log that is not what it was. It wraps ledger.ErrInconsistent. Two
-// notes of one size with other roots convince anybody at once; of other sizes they do so
-// together with the log's tiles.
+// A Split is the error for a log that does not continue its former state. It wraps ledger.ErrInconsistent. Two notes of
+// the same size with different roots are a proof by themselves; notes of different sizes are one together with the
+// log's tiles.
 type Split struct {
-	Old, New []byte // both are signed notes of the log
+	Old, New []byte // signed notes of the log
 	Err      error
 }
 
 func (s *Split) Error() string { return s.Err.Error() }
 func (s *Split) Unwrap() error { return s.Err }
 
-// A Step is what came of looking at a log once.
+// A Step is the result of one look at a log.
 type Step struct {
-	Old, New ledger.Root // Old is of size 0 if nothing was kept
+	Old, New ledger.Root // Old has size 0 if no note was kept
 	Origin   string
-	Note     []byte // to be kept from now on
+	Note     []byte // the note to keep from now on
 	Proof    []ledger.Hash
 }
 
-// Follow looks at a log. kept is the note that was kept, or nil. Errors are those of
-// ledger.Trust.Open for the new note, ledger.ErrQuorum, *Split, and those of the source.
-// It reads tiles in proportion to the logarithm of the size.
+// Follow reads the log's current checkpoint and compares it with kept, the note that was kept, or nil. Its errors are
+// those of ledger.Trust.Open for the new note, ledger.ErrQuorum, *Split, and those of the source. The number of tiles
+// that it reads is proportional to the logarithm of the size.
 func Follow(ctx context.Context, s Source, trust *ledger.Trust, kept []byte) (*Step, error) {
 	note, err := s.Checkpoint(ctx)
 	if err != nil {
@@ -55,7 +54,7 @@ func Follow(ctx context.Context, s Source, trust *ledger.Trust, kept []byte) (*S
 	return Compare(ctx, s, trust, kept, note)
 }
 
-// Compare is Follow with a note that was got elsewhere.
+// Compare is Follow with a note from elsewhere.
 func Compare(ctx context.Context, r ledger.Reader, trust *ledger.Trust, kept, note []byte) (*Step, error) {
 	now, err := trust.Open(note)
 	if err != nil {
@@ -78,7 +77,7 @@ func Compare(ctx context.Context, r ledger.Reader, trust *ledger.Trust, kept, no
 	if step.Proof, err = now.ProveConsistency(ctx, step.Old.Size, r); err == nil {
 		err = now.CheckConsistency(step.Old, step.Proof)
 	}
-	if err != nil && kept != nil && errors.Is(err, ErrAbsent) { // which is no proof of two histories, and no way to serve a log
+	if err != nil && kept != nil && errors.Is(err, ErrAbsent) { // a missing tile does not prove two histories, but a log must serve its tiles
 		return nil, fmt.Errorf("%w: it has signed %d leaves and does not show the tiles that prove what they begin with: %w", ledger.ErrInconsistent, now.Size, err)
 	}
 	if errors.Is(err, ledger.ErrInconsistent) {
@@ -90,15 +89,15 @@ func Compare(ctx context.Context, r ledger.Reader, trust *ledger.Trust, kept, no
 	return step, nil
 }
 
-// behind looks at a log that has fewer leaves than it had: does what was kept at least begin
-// with it?
+// behind returns the error for a log that has fewer leaves than before: ErrStale if the kept checkpoint continues the
+// new one, otherwise a *Split.
 func behind(ctx context.Context, r ledger.Reader, now, old ledger.Root, kept, note []byte) error {
 	fewer := fmt.Errorf("%w: it had %d leaves and has %d", ledger.ErrInconsistent, old.Size, now.Size)
 	proof, err := old.ProveConsistency(ctx, now.Size, r)
 	if err == nil {
 		err = old.CheckConsistency(now, proof)
 	}
-	if err != nil { // another history, or the log cannot show the leaves that it had
+	if err != nil { // another history, or the log cannot show leaves that it had
 		return &Split{Old: kept, New: note, Err: fewer}
 	}
 	return fmt.Errorf("%w: %w", ErrStale, fewer)

@@ -14,23 +14,22 @@ import (
 	"github.com/graphkernel/graphkernel/ledger"
 )
 
-// HTTP is a log that is served as C2SP tlog-tiles. It is safe for use by many goroutines.
+// HTTP is a log that is served as C2SP tlog-tiles. It is safe for concurrent use.
 type HTTP struct {
 	client *http.Client
 	prefix string
-	key    func() string // in a function: no printer shows it
+	key    func() string // a function, so that printers do not show the key
 }
 
-// NewHTTP returns the log below a URL. key is an API key for a log that is not public, or
-// "".
+// NewHTTP returns the log at a URL prefix. key is an API key for a log that is not public, or "".
 func NewHTTP(client *http.Client, prefix, key string) *HTTP {
 	return &HTTP{client, strings.TrimSuffix(prefix, "/"), func() string { return key }}
 }
 
-// ErrAbsent is wrapped when a log that is served answers 404.
+// ErrAbsent is wrapped when the log's server answers 404.
 var ErrAbsent = errors.New("the log has no such resource")
 
-// get reads one resource of at most most bytes.
+// get reads one resource; most is the maximum size in bytes.
 func (h *HTTP) get(ctx context.Context, path string, most int64) ([]byte, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, h.prefix+path, nil)
 	if err != nil {
@@ -58,13 +57,13 @@ func (h *HTTP) get(ctx context.Context, path string, most int64) ([]byte, error)
 	return data, nil
 }
 
-// Checkpoint reads the newest one.
+// Checkpoint reads the newest checkpoint.
 func (h *HTTP) Checkpoint(ctx context.Context) ([]byte, error) {
 	return h.get(ctx, "/checkpoint", ledger.MaxCheckpoint)
 }
 
-// Hashes reads a tile, or a part of it from the beginning. A log may have thrown a partial
-// tile away when it was full: then the full one is read.
+// Hashes reads the first n hashes of a tile. If the log has deleted the partial tile because the tile is now full, it
+// reads the full tile.
 func (h *HTTP) Hashes(ctx context.Context, level int, from uint64, n int) ([]ledger.Hash, error) {
 	if from%ledger.TileWidth != 0 || n < 1 || n > ledger.TileWidth {
 		return nil, fmt.Errorf("%w: %d hashes from %d on are no tile", ledger.ErrForm, n, from)
@@ -83,7 +82,7 @@ func (h *HTTP) Hashes(ctx context.Context, level int, from uint64, n int) ([]led
 	return hashes, nil
 }
 
-// Leaves reads n leaves of an entry bundle, from its first on.
+// Leaves reads the first n leaves of an entry bundle.
 func (h *HTTP) Leaves(ctx context.Context, from uint64, n int) ([][]byte, error) {
 	if from%ledger.TileWidth != 0 || n < 1 || n > ledger.TileWidth {
 		return nil, fmt.Errorf("%w: %d leaves from %d on are no entry bundle", ledger.ErrForm, n, from)
@@ -116,7 +115,7 @@ func (h *HTTP) tile(ctx context.Context, level string, index uint64, width int, 
 	return data, err
 }
 
-// TileIndex writes the index of a tile as paths have it: 1234067 is x001/x234/067.
+// TileIndex returns the index of a tile as in paths: 1234067 is x001/x234/067.
 func TileIndex(n uint64) string {
 	path := fmt.Sprintf("%03d", n%1000)
 	for n /= 1000; n > 0; n /= 1000 {

@@ -14,14 +14,14 @@ import (
 	"github.com/graphkernel/graphkernel/ledger"
 )
 
-// An Asker asks witnesses for a log's sake. It remembers how far each of them is, so that
-// one request is enough when nothing else asks. It is safe for use by many goroutines.
+// An Asker asks witnesses to cosign the checkpoints of a log. It remembers the last size of each witness, so that one
+// request suffices if no one else asks for the same log. It is safe for concurrent use.
 type Asker struct {
 	http      *http.Client
 	witnesses []ledger.TrustedWitness
 
 	mu   sync.Mutex
-	last map[place]uint64 // guarded by mu; a witness's size of a log, as far as is known
+	last map[place]uint64 // guarded by mu; the size of a log at a witness, as far as it is known
 }
 
 type place struct {
@@ -29,7 +29,7 @@ type place struct {
 	origin  string
 }
 
-// NewAsker returns an asker of those witnesses that have a URL.
+// NewAsker returns an asker for the witnesses that have a URL.
 func NewAsker(client *http.Client, all []ledger.TrustedWitness) *Asker {
 	a := &Asker{http: client, last: map[place]uint64{}}
 	for _, w := range all {
@@ -40,7 +40,7 @@ func NewAsker(client *http.Client, all []ledger.TrustedWitness) *Asker {
 	return a
 }
 
-// A Refusal says why a witness did not cosign.
+// A Refusal is the reason why a witness did not cosign.
 type Refusal struct {
 	Witness string
 	Err     error
@@ -48,10 +48,9 @@ type Refusal struct {
 
 func (r Refusal) Error() string { return r.Witness + ": " + r.Err.Error() }
 
-// Collect asks all witnesses at once to cosign a checkpoint and gives it with the lines of
-// those that did. prove gives the proof from a size to the checkpoint's. That witnesses
-// refuse or are out of reach is no error: whether there are enough of them is for
-// anyone who verifies.
+// Collect asks all witnesses in parallel to cosign a checkpoint, and returns the checkpoint with their signature lines.
+// prove returns the consistency proof from a size to the checkpoint's. It is no error if witnesses refuse or are out of
+// reach: the verifier decides whether there are enough cosignatures.
 func (a *Asker) Collect(ctx context.Context, signed []byte, prove func(ctx context.Context, old uint64) ([]ledger.Hash, error)) ([]byte, []Refusal, error) {
 	c, err := ledger.ReadCheckpoint(signed)
 	if err != nil {
@@ -80,7 +79,7 @@ func (a *Asker) Collect(ctx context.Context, signed []byte, prove func(ctx conte
 	return signed, refusals, nil
 }
 
-// addLines keeps the note as it was if the lines are malformed.
+// addLines is AddSignatures, but returns the unchanged note if the lines are malformed.
 func addLines(signed, lines []byte, key ledger.Key) ([]byte, []ledger.Key, error) {
 	more, added, err := ledger.AddSignatures(signed, lines, []ledger.Key{key})
 	if err != nil {
@@ -89,7 +88,7 @@ func addLines(signed, lines []byte, key ledger.Key) ([]byte, []ledger.Key, error
 	return more, added, nil
 }
 
-// ask asks one witness, again if it is elsewhere than was thought.
+// ask asks one witness, and asks again if the witness is at another size than expected.
 func (a *Asker) ask(ctx context.Context, i int, c ledger.Checkpoint, signed []byte, prove func(context.Context, uint64) ([]ledger.Hash, error)) ([]byte, error) {
 	at := place{i, c.Origin}
 	a.mu.Lock()
@@ -123,8 +122,7 @@ func (a *Asker) ask(ctx context.Context, i int, c ledger.Checkpoint, signed []by
 	return nil, errors.New("it moves on faster than it can be asked")
 }
 
-// post sends one request. On a conflict lines is nil and size what the witness cosigned
-// last.
+// post sends one request. On a conflict, lines is nil and size is the size that the witness cosigned last.
 func (a *Asker) post(ctx context.Context, prefix string, body []byte) (lines []byte, size uint64, err error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(prefix, "/")+"/add-checkpoint", bytes.NewReader(body))
 	if err != nil {

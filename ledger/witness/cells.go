@@ -14,13 +14,13 @@ import (
 	"github.com/graphkernel/graphkernel/ledger"
 )
 
-// prefix is that of the names of cells with cosigned roots; the origin of the log follows.
+// prefix is the prefix of the names of cells with cosigned roots; the origin of the log follows it.
 const prefix = "cosigned/"
 
-// MaxOrigin bounds the bytes of a log's origin.
+// MaxOrigin is the maximum length of a log's origin, in bytes.
 const MaxOrigin = 255
 
-// checkOrigin reports what cannot name a log.
+// checkOrigin returns an error for a text that cannot name a log.
 func checkOrigin(origin string) error {
 	ok := origin != "" && len(origin) <= MaxOrigin && utf8.ValidString(origin)
 	for _, r := range origin {
@@ -32,11 +32,10 @@ func checkOrigin(origin string) error {
 	return nil
 }
 
-// Roots are the roots that each tenant, as a witness, cosigned last of other logs.
+// Roots stores the roots of other logs that each tenant, as a witness, cosigned last.
 type Roots struct{ history.Cells }
 
-// Last returns the root that was cosigned last of the log of an origin; that of an empty log if
-// none was.
+// Last returns the root of a log that was cosigned last; the root of an empty log if none was.
 func (r Roots) Last(ctx context.Context, tenant dag.Tenant, origin string) (ledger.Root, error) {
 	if err := checkOrigin(origin); err != nil {
 		return ledger.Root{}, err
@@ -52,8 +51,8 @@ func (r Roots) Last(ctx context.Context, tenant dag.Tenant, origin string) (ledg
 	return parseRoot(&list[at])
 }
 
-// Replace replaces the root that was cosigned last. If that is not old any more the error is the
-// one that Swap of the cells returns.
+// Replace replaces the root of a log that was cosigned last. If it is not old any more, the error is the one that the
+// cells' Swap returns.
 func (r Roots) Replace(ctx context.Context, tenant dag.Tenant, origin string, old, next ledger.Root) error {
 	if err := checkOrigin(origin); err != nil {
 		return err
@@ -71,8 +70,8 @@ func (r Roots) Replace(ctx context.Context, tenant dag.Tenant, origin string, ol
 
 const rootSize = 8 + len(ledger.Hash{})
 
-// appendRoot writes a root as a cell has it: the size, big-endian, and the hash. That of an empty
-// log, which may come as a zero Root, is no value.
+// appendRoot returns a root in the form of a cell: the size, big-endian, and the hash. For an empty log, which may also
+// be a zero Root, it returns no value.
 func appendRoot(r ledger.Root) ([]byte, error) {
 	if r == (ledger.Root{}) || r == (ledger.Root{Hash: ledger.EmptyRoot()}) {
 		return nil, nil
@@ -94,13 +93,13 @@ func parseRoot(c *history.Cell) (r ledger.Root, err error) {
 	return r, nil
 }
 
-// CellCodec is the codec of the cells that hold cosigned roots.
+// CellCodec is the codec of the cells with cosigned roots.
 type CellCodec struct{}
 
-// Prefix is that of the names.
+// Prefix returns the prefix of the cells' names.
 func (CellCodec) Prefix() string { return prefix }
 
-// Check refuses what is no root of a log that can be cosigned.
+// Check returns an error for a cell that is not a root of a log that can be cosigned.
 func (CellCodec) Check(c *history.Cell) error {
 	if err := checkOrigin(strings.TrimPrefix(c.Name, prefix)); err != nil {
 		return err
@@ -109,8 +108,8 @@ func (CellCodec) Check(c *history.Cell) error {
 	return err
 }
 
-// Follows refuses a root with at most as many leaves as an older one, unless they are the same. Whether
-// the larger log begins with the smaller is not to be seen from the roots; the witness judged that.
+// Follows returns an error if next has fewer leaves than old, or as many with another root. It cannot check from the
+// roots whether the larger log begins with the smaller one; the witness has checked that.
 func (CellCodec) Follows(old, next *history.Cell) error {
 	if old == nil {
 		return nil

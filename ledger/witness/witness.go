@@ -11,11 +11,11 @@ import (
 	"github.com/graphkernel/graphkernel/ledger"
 )
 
-// MaxRequest bounds the bytes of a request.
+// MaxRequest is the maximum size of a request, in bytes.
 const MaxRequest = ledger.MaxCheckpoint + 8<<10
 
-// A Witness cosigns the logs that its trust file lists. It is safe for use by many
-// goroutines, and several processes may share its state.
+// A Witness cosigns the logs in its trust file. It is safe for concurrent use, and several processes may share its
+// state.
 type Witness struct {
 	state    Roots
 	tenant   dag.Tenant
@@ -25,13 +25,13 @@ type Witness struct {
 	moved    error
 }
 
-// A Config says what a Witness works with. All of it is required.
+// A Config contains the parts of a Witness. All fields are required.
 type Config struct {
 	State    history.Cells
-	Moved    error      // what Swap of State wraps when old is not there any more
-	Tenant   dag.Tenant // whose witness it is, and whose state
+	Moved    error      // the error that State.Swap wraps when the cell does not have the old value
+	Tenant   dag.Tenant // the tenant whose witness it is and whose cells it uses
 	Cosigner *ledger.Cosigner
-	Logs     *ledger.Trust // its log lines are the logs to cosign; the rest is not looked at
+	Logs     *ledger.Trust // only its log lines are used: the logs to cosign
 	Clock    func() time.Time
 }
 
@@ -44,7 +44,7 @@ func New(c Config) (*Witness, error) {
 	return &Witness{Roots{c.State}, c.Tenant, c.Cosigner, logs, c.Clock, c.Moved}, nil
 }
 
-// Add looks at a request and answers with signature lines.
+// Add checks a request and returns signature lines.
 func (w *Witness) Add(ctx context.Context, request []byte) ([]byte, error) {
 	if len(request) > MaxRequest {
 		return nil, fmt.Errorf("%w: %d bytes, at most %d", ErrRequest, len(request), MaxRequest)
@@ -60,7 +60,7 @@ func (w *Witness) Add(ctx context.Context, request []byte) ([]byte, error) {
 	if a.Old > c.Size {
 		return nil, fmt.Errorf("%w: it goes from %d leaves to %d", ErrRequest, a.Old, c.Size)
 	}
-	const tries = 3 // another request may come between the look and the replacement
+	const tries = 3 // another request may change the root between Last and Replace
 	for range tries {
 		last, err := w.state.Last(ctx, w.tenant, c.Origin)
 		if err != nil {
@@ -80,7 +80,7 @@ func (w *Witness) Add(ctx context.Context, request []byte) ([]byte, error) {
 	return nil, fmt.Errorf("witness: %s: %w", c.Origin, w.moved)
 }
 
-// open finds out which log speaks. The order of the answers is the protocol's.
+// open returns the checkpoint of a known log, and its text. The protocol prescribes the order of its errors.
 func (w *Witness) open(signed []byte) (c ledger.Checkpoint, text string, err error) {
 	o, err := w.logs.Open(signed)
 	switch {
@@ -91,7 +91,7 @@ func (w *Witness) open(signed []byte) (c ledger.Checkpoint, text string, err err
 	case errors.Is(err, ledger.ErrSignature):
 		return c, "", fmt.Errorf("%w: %w", ErrUnsigned, err)
 	case errors.Is(err, ledger.ErrOrigin):
-		read, _ := ledger.ReadCheckpoint(signed) // its form was right
+		read, _ := ledger.ReadCheckpoint(signed) // its form is valid
 		for _, l := range w.logs.Logs {
 			if l.Name == read.Origin {
 				return c, "", fmt.Errorf("%w: %w", ErrUnsigned, err)
@@ -105,7 +105,7 @@ func (w *Witness) open(signed []byte) (c ledger.Checkpoint, text string, err err
 	return o.Checkpoint, text, err
 }
 
-// continues checks a request against what was cosigned last.
+// continues checks that a request continues the root that was cosigned last.
 func continues(last, next ledger.Root, a *ledger.AddCheckpoint) error {
 	if a.Old != last.Size {
 		return &StaleError{Size: last.Size}

@@ -29,7 +29,7 @@ func (l *Leaf) Append(dst []byte) []byte {
 	return w.Bytes
 }
 
-// Form is the form of the leaves: *Leaf.
+// Form returns the form of the leaves, which reads a *Leaf.
 func Form() ledger.Form {
 	return ledger.Form{Kind: LeafKind, Read: func(c *canon.Cursor) ledger.Leaf {
 		return &Leaf{

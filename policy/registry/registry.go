@@ -1,6 +1,5 @@
-// Package registry owns the record of registered policies: their entries, and reading and writing
-// them in a history. The detail of an entry is the policy's canonical parameters; its leaf has
-// their hash.
+// Package registry owns the record of registered policies: their entries, and reading and writing them in a history.
+// The detail of an entry is the policy's canonical parameters; its leaf contains their hash.
 package registry
 
 import (
@@ -20,13 +19,13 @@ import (
 // Kind is the kind of the entries.
 const Kind history.Kind = "policy/1"
 
-// index leads from a policy's id to its hash and its canonical parameters.
+// index maps a policy's id to its hash and its canonical parameters.
 const index history.Index = 128
 
-// A Base is the registry in a history.
+// A Base is a history through which policies are registered and read.
 type Base struct{ history.History }
 
-// Put registers a policy for ever. The same id with the same hash changes nothing; with another
+// Put registers a policy permanently. Registering the same id with the same hash again has no effect; with another hash
 // the error wraps policy.ErrConflict.
 func (b Base) Put(ctx context.Context, tenant dag.Tenant, p policy.Registered) error {
 	if _, err := policy.ParseID(string(p.ID())); err != nil {
@@ -50,9 +49,8 @@ func (b Base) Put(ctx context.Context, tenant dag.Tenant, p policy.Registered) e
 
 func registered(id policy.ID) history.Key { return history.Key{Index: index, Key: string(id)} }
 
-// All returns every policy of a tenant; an empty registry if there never was one. Each is parsed
-// and hashed anew, and one that does not have its hash is an error: a registry that cannot be
-// trusted must not decide.
+// All returns every policy of a tenant; the registry is empty if none was ever registered. Each policy is parsed and
+// hashed again, and a wrong hash is an error: a damaged registry must not decide anything.
 func (b Base) All(ctx context.Context, tenant dag.Tenant) (r policy.Registry, err error) {
 	lists, err := b.Terms(ctx, tenant, []history.Range{{Index: index}})
 	if err != nil {
@@ -78,21 +76,21 @@ func (b Base) All(ctx context.Context, tenant dag.Tenant) (r policy.Registry, er
 // Codec is the codec of registered policies.
 type Codec struct{}
 
-// Kinds is Kind.
+// Kinds returns Kind.
 func (Codec) Kinds() []history.Kind { return []history.Kind{Kind} }
 
-// Stream is the record.
+// Stream returns the record.
 func (Codec) Stream() history.Stream { return history.Record }
 
-// Turns returns none: a policy rests on nothing.
+// Turns returns none: a policy does not rest on turns.
 func (Codec) Turns(*history.Entry) []dag.TurnID { return nil }
 
-// Adopt makes a change of registrations that another store has.
+// Adopt returns a change that adds registrations from another store.
 func (c Codec) Adopt(entries []history.Entry) (history.Change, error) {
 	return history.Adopting(c, entries), nil
 }
 
-// Fold begins the term of a policy that is registered for the first time.
+// Fold begins the term of a policy. It returns an error if the policy is already registered.
 func (Codec) Fold(tx *history.Tx, e *history.Entry) error {
 	l, err := ledger.ParseLeaf(e.Public, Form())
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package standard lists the types of policies that this program knows, and the policies that every
-// tenant begins with.
+// Package standard lists the types of policies that this program knows, and the policies that every tenant has from the
+// start.
 package standard
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/graphkernel/graphkernel/slice/facts"
 )
 
-// given are the policies that every tenant begins with.
+// given contains the policies that every tenant has from the start.
 var given = func() map[policy.ID]policy.Parameters {
 	all := map[policy.ID]policy.Parameters{
 		policy.DefaultV1ID: policy.DefaultV1(),
@@ -30,12 +30,12 @@ var given = func() map[policy.ID]policy.Parameters {
 	return all
 }()
 
-// Forms returns the types of parameters.
+// Forms returns the types of policies that this program knows.
 func Forms() policy.Forms {
 	return policy.Forms{policy.SliceForm, policy.SliceFormV2, facts.PolicyForm, retrieval.PolicyForm, contexts.PolicyForm, guard.Form, retention.Form, kinds.Form, rules.Form}
 }
 
-// Registry returns the registry that every tenant begins with.
+// Registry returns the registry that every tenant has at the start.
 func Registry() (policy.Registry, error) { return registry() }
 
 var registry = sync.OnceValues(func() (r policy.Registry, err error) {
@@ -51,5 +51,5 @@ var registry = sync.OnceValues(func() (r policy.Registry, err error) {
 	return r, nil
 })
 
-// Has reports whether every tenant begins with the policy of an id.
+// Has reports whether every tenant has a policy with the id from the start.
 func Has(id policy.ID) bool { return given[id] != nil }

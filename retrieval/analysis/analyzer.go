@@ -11,13 +11,13 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// MaxTerm bounds the bytes of a term. A longer word or identifier is no term; its parts are.
+// MaxTerm bounds the bytes of a term. A longer word or identifier is not a term, but its parts may be.
 const MaxTerm = 64
 
-// An Analyzer makes terms of texts. The zero Analyzer is not one.
+// An Analyzer makes terms from texts. The zero Analyzer is not valid.
 type Analyzer struct {
 	name string
-	stem func(word string) string // of a word in lower case; "" if it is none
+	stem func(word string) string // returns the term of a word in lower case; "" if it has none
 }
 
 // The analyzers.
@@ -44,7 +44,7 @@ func Names() (names []string) {
 	return names
 }
 
-// Of returns the analyzer of a name, which must be one of Names.
+// Of returns the analyzer with a name. It panics if the name is not in Names.
 func Of(name string) Analyzer {
 	for _, a := range All() {
 		if a.name == name {
@@ -57,13 +57,13 @@ func Of(name string) Analyzer {
 // String returns the name.
 func (a Analyzer) String() string { return a.name }
 
-// A Piece is a word of a text, or a whole that is written in one piece and has parts, in lower case.
+// A Piece is a word of a text, or a whole with parts, such as a path, in lower case.
 type Piece struct {
-	Text  string // at most MaxTerm bytes; it may be a part of the text
+	Text  string // at most MaxTerm bytes; it may share the memory of the text
 	Whole bool
 }
 
-// Terms appends the terms of a text, in its order, each as often as it occurs.
+// Terms appends the terms of a text in order, each as often as it occurs.
 func (a Analyzer) Terms(dst []string, text string) []string {
 	for p := range Pieces(text) {
 		if term := a.Term(p); term != "" {
@@ -81,7 +81,7 @@ func (a Analyzer) Term(p Piece) string {
 	return a.stem(p.Text)
 }
 
-// Pieces goes over the pieces of a text, in its order, each as often as it occurs.
+// Pieces yields the pieces of a text in order, each as often as it occurs.
 func Pieces(text string) iter.Seq[Piece] {
 	return func(yield func(Piece) bool) {
 		for chunk := range strings.FieldsFuncSeq(norm.NFC.String(text), unicode.IsSpace) {
@@ -102,13 +102,13 @@ func Pieces(text string) iter.Seq[Piece] {
 	}
 }
 
-// one goes on with a piece unless it is too long, and reports whether to go on.
+// one yields a piece unless it is too long, and reports whether to go on.
 func one(p Piece, yield func(Piece) bool) bool { return len(p.Text) > MaxTerm || yield(p) }
 
-// A Span is where a word is in a text, in bytes.
+// A Span is the position of a word in a text, in bytes.
 type Span struct{ From, To int }
 
-// Words returns where the words of a text are (UAX 29).
+// Words returns the positions of the words of a text (UAX 29).
 func Words(text string) (spans []Span) {
 	for cut := words.FromString(text); cut.Next(); {
 		if isWord(cut.Value()) {
@@ -118,7 +118,7 @@ func Words(text string) (spans []Span) {
 	return spans
 }
 
-// wordsOf goes over the words of a part of a text.
+// wordsOf yields the words of a part of a text, and reports whether to go on.
 func wordsOf(text string, yield func(Piece) bool) bool {
 	for cut := words.FromString(text); cut.Next(); {
 		if w := cut.Value(); isWord(w) && !one(Piece{strings.ReplaceAll(strings.ToLower(w), "\u2019", "'"), false}, yield) {
@@ -128,7 +128,7 @@ func wordsOf(text string, yield func(Piece) bool) bool {
 	return true
 }
 
-// compound goes over what is written in one piece as a whole, and over its parts.
+// compound yields an identifier, a path or a version as a whole and then its parts, and reports whether to go on.
 func compound(chunk string, yield func(Piece) bool) bool {
 	if len(chunk) <= MaxTerm && !yield(Piece{strings.ToLower(chunk), true}) {
 		return false
@@ -143,8 +143,8 @@ func compound(chunk string, yield func(Piece) bool) bool {
 	return true
 }
 
-// isPlain reports whether a piece of text is one word of ASCII letters, of which the first alone may be a capital. Most are, and need not be looked at
-// more closely.
+// isPlain reports whether a piece of text is one word of ASCII letters with no capital except perhaps the first. Most pieces are, and need no
+// further examination.
 func isPlain(chunk string) bool {
 	for i := range len(chunk) {
 		if c := chunk[i]; (c < 'a' || c > 'z') && (i > 0 || c < 'A' || c > 'Z') {
@@ -154,13 +154,13 @@ func isPlain(chunk string) bool {
 	return chunk != ""
 }
 
-// isEdge reports whether a character does not count at either end of a piece of text.
+// isEdge reports whether a character is ignored at either end of a piece of text.
 func isEdge(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' }
 
 // isJoint reports whether a character joins the parts of an identifier, a path or a version.
 func isJoint(r rune) bool { return strings.ContainsRune("/\\._-:@#=+", r) }
 
-// isCompound reports whether a piece of text is one thing that has parts: joints between letters or digits, or
+// isCompound reports whether a piece of text is a whole with parts: it has joints between letters or digits, or
 // capitals within a word.
 func isCompound(chunk string) bool {
 	if strings.ContainsFunc(chunk, isJoint) {

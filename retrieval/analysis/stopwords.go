@@ -2,7 +2,7 @@ package analysis
 
 import "strings"
 
-// stopWords are the English words of grammar that say nothing of what a text is about.
+// stopWords are the English words of grammar, which say nothing about the subject of a text.
 var stopWords = func() map[string]bool {
 	words := map[string]bool{}
 	for w := range strings.FieldsSeq(`

@@ -7,29 +7,29 @@ import (
 	"slices"
 )
 
-// Turns that surely are not among the best are passed over. What each occurrence of a term gives at most to a turn and its neighbours is added
-// up for each turn, which is no less than what all can give together. The turns with the highest sums are scored, and show what the best
-// have at least. Of the others those are scored whose sums reach that.
+// Turns that cannot be among the best are skipped. For each turn, the upper bounds of the scores that each occurrence of a term gives to
+// it and its neighbours are added up. The sum is an upper bound of the turn's score. The turns with the highest sums are scored first,
+// which shows the least score of the best turns. Of the other turns, only those whose sums reach that score are scored.
 //
-// A sum has 16 bits, of which the highest is 0, so that four of them are added up and compared in one word.
+// A sum has 16 bits, of which the highest is 0, so four sums are added and compared in one word.
 const (
 	lanes      = 4
 	laneBits   = 16
 	laneMask   = 1<<laneBits - 1
 	eachLane   = 1 | 1<<laneBits | 1<<(2*laneBits) | 1<<(3*laneBits)
 	highBits   = eachLane << (laneBits - 1)
-	sumBits    = laneBits - 2 // of the greatest sum, without what is rounded up
-	blockSize  = 2 * MaxReach // turns; what is near a turn is in at most two blocks
+	sumBits    = laneBits - 2 // bits of the greatest sum before rounding up
+	blockSize  = 2 * MaxReach // turns; a turn and its neighbours are in at most two blocks
 	blockWords = blockSize / lanes
-	nearAtOnce = 8                           // blocks of which is seen at once whether some term is near
-	leastFirst = 32                          // blocks of which turns are scored first, so that it is known what the best have
-	mostLists  = 1 << sumBits / len(weights) // with more, sums might take all bits by rounding up
+	nearAtOnce = 8                           // blocks that are tested at once for a term near
+	leastFirst = 32                          // least number of blocks whose turns are scored first, to learn the least score of the best
+	mostLists  = 1 << sumBits / len(weights) // with more lists, rounding up might make sums overflow
 )
 
-// A block is turns next to one another, of which some are near a term.
-type block struct{ at, peak int32 } // its place among blocks, and what no sum of its turns exceeds
+// A block is a range of turns, some of which are near a term.
+type block struct{ at, peak int32 } // index of the block, and an upper bound of the sums of its turns
 
-// best scores the turns that may be among the best, and returns them, with the greatest score of all.
+// best scores the turns that may be among the best, and returns the best with the greatest score of all.
 func (s *scoring) best(lists []list, need *Need) *Scores {
 	shift := s.bound(lists)
 	defer s.unbound()
@@ -44,7 +44,7 @@ func (s *scoring) best(lists []list, need *Need) *Scores {
 		first := s.highest(many)
 		s.choose(first, nil)
 		s.score(lists)
-		if s.most>>shift >= int64(first) || first == 1 { // no other turn has more
+		if s.most>>shift >= int64(first) || first == 1 { // no other turn has a higher score
 			if s.rank(need); s.least > 0 || first == 1 {
 				break
 			}
@@ -68,7 +68,7 @@ func (s *scoring) best(lists []list, need *Need) *Scores {
 	return r
 }
 
-// bound adds up, for each turn near a term, what the terms can give it at most, and returns of how many bits these sums are short.
+// bound adds up the upper bounds of the scores for each turn near a term, and returns the number of low bits that the sums leave out.
 func (s *scoring) bound(lists []list) (shift int) {
 	total := int64(0)
 	for i := range lists {
@@ -100,14 +100,15 @@ func (s *scoring) peak(at int32) int32 {
 	return int32(higher(most, most>>laneBits) & laneMask)
 }
 
-// higher returns the higher one of each two sums.
+// higher returns the greater of the two sums in each lane.
 func higher(a, b uint64) uint64 {
-	first := ((a | highBits) - b) & highBits // a bit where a is not lower
+	first := ((a | highBits) - b) & highBits // a bit in each lane where a is not lower
 	mask := first<<1 - first>>(laneBits-1)
 	return a&mask | b&^mask
 }
 
-// boundBy adds what a term can give at most. Whether neighbours are of the same conversation is not looked at where turns are next to one another.
+// boundBy adds the upper bounds by one term. If the turns of conversations are adjacent, it ignores whether neighbours belong to the
+// same conversation.
 func (s *scoring) boundBy(l *list, shift int) {
 	gives := givenBy(l, s.p, shift)
 	if s.v.x.apart {
@@ -124,7 +125,7 @@ func (s *scoring) boundBy(l *list, shift int) {
 	}
 	from, to := MaxReach-s.p.Reach, MaxReach+s.p.Reach
 	words := (2*s.p.Reach + lanes - 1 + lanes) / lanes
-	var packed [len(gives)][lanes][(2*MaxReach+lanes-1)/lanes + 1]uint64 // by the lane of the first
+	var packed [len(gives)][lanes][(2*MaxReach+lanes-1)/lanes + 1]uint64 // by the lane of the first turn
 	for i := range gives {
 		for lane := range packed[i] {
 			for at, give := range gives[i][from : to+1] {
@@ -156,8 +157,8 @@ func (s *scoring) unbound() {
 	s.blocks = s.blocks[:0]
 }
 
-// givenBy returns what a posting of a term gives at most to a turn, by its count and by the place in weights of what counts there, without some
-// last bits, rounded up. The last count stands for all above it.
+// givenBy returns the upper bound of the score that a posting of a term gives to a turn, by the count minus one and by the index in
+// weights of the turn's weight. The lowest shift bits are left out, rounded up. The last count includes all higher counts.
 func givenBy(l *list, p Params, shift int) (gives [4][len(weights)]uint64) {
 	for i := range gives {
 		for at := MaxReach - p.Reach; at <= MaxReach+p.Reach; at++ {
@@ -171,11 +172,11 @@ func givenBy(l *list, p Params, shift int) (gives [4][len(weights)]uint64) {
 	return gives
 }
 
-// highest returns a sum of 1 or more that few turns reach, but one of so many blocks each, if there are so many.
+// highest returns the highest multiple of 8 that the peaks of at least many blocks reach, at least 1. If there are fewer blocks, it returns 1.
 func (s *scoring) highest(many int) int32 {
 	const step = 8
-	var counts [1 << (laneBits - 1) / step]int32 // of blocks, by their peaks
-	lowest, above := int32(0), int32(0)          // so many blocks have peaks from a step on
+	var counts [1 << (laneBits - 1) / step]int32 // number of blocks by peak
+	lowest, above := int32(0), int32(0)          // above blocks have peaks from the step lowest on
 	for i := range s.blocks {
 		b := &s.blocks[i]
 		if b.peak/step < lowest {
@@ -192,7 +193,7 @@ func (s *scoring) highest(many int) int32 {
 	return max(lowest*step, 1)
 }
 
-// choose makes the turns live that have some sum, and may win with it, and clears the sums.
+// choose makes the turns live whose sum is at least least and for which may returns true, and clears the sums of these turns.
 func (s *scoring) choose(least int32, may func(n, sum int32) bool) {
 	each := uint64(least) * eachLane
 	for _, b := range s.blocks {
@@ -201,7 +202,7 @@ func (s *scoring) choose(least int32, may func(n, sum int32) bool) {
 		}
 		for word := b.at * blockWords; word < (b.at+1)*blockWords; word++ {
 			sums := &s.bounds[word]
-			for at := ((*sums | highBits) - each) & highBits; at != 0; at &= at - 1 { // a bit where a sum is not lower
+			for at := ((*sums | highBits) - each) & highBits; at != 0; at &= at - 1 { // a bit in each lane where the sum is not lower
 				lane := int32(bits.TrailingZeros64(at)) / laneBits
 				if n := word*lanes + lane - MaxReach; uint32(n) < uint32(s.v.cut) && (may == nil || may(n, int32(*sums>>(lane*laneBits)&laneMask))) {
 					s.live = append(s.live, n)
@@ -212,7 +213,7 @@ func (s *scoring) choose(least int32, may func(n, sum int32) bool) {
 	}
 }
 
-// score scores the live turns by all terms. None is live afterwards.
+// score scores the live turns by all terms. Afterwards no turn is live.
 func (s *scoring) score(lists []list) {
 	slices.Sort(s.live)
 	for i := range lists {
@@ -241,7 +242,7 @@ func (s *scoring) score(lists []list) {
 	s.live = s.live[:0]
 }
 
-// rank ranks the turns that were scored since the last time, and finds out which score and which rank a turn has to have to be among the best.
+// rank ranks the turns that were scored since the last call, and updates the least score and the least rank of a turn among the best.
 func (s *scoring) rank(need *Need) {
 	for _, of := range s.scored[len(s.ranks):] {
 		rank := int64(-1)
@@ -261,12 +262,12 @@ func (s *scoring) rank(need *Need) {
 	}
 }
 
-// raise keeps the best of the highest ranks.
+// raise keeps the Best highest ranks, and raises the least rank and the least score accordingly.
 func (s *scoring) raise(need *Need) {
 	slices.Sort(s.high)
 	s.high = append(s.high[:0], s.high[len(s.high)-need.Best:]...)
 	s.low = s.high[0]
-	from, to := s.least, s.most // the least score is among these
+	from, to := s.least, s.most // the least score is in this range
 	for from < to {
 		if middle := (from + to) / 2; need.Most(middle, s.most) >= s.low {
 			to = middle

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// length returns that of the turns of a conversation in the view, in terms.
+// length returns the length of a conversation's turns in the view, in terms.
 func (v View) length(conversation int32) int64 {
 	if v.whole() {
 		return v.x.conversations[conversation].length
@@ -19,7 +19,7 @@ func (v View) length(conversation int32) int64 {
 	return last.earlier + int64(last.length)
 }
 
-// shares returns the conversations that have a term in the view, ascending. They are valid until the next call.
+// shares returns the conversations with a term in the view, ascending. The result is valid until the next call.
 func (s *scoring) shares(term string) []share {
 	x := s.v.x
 	postings, r := s.v.having(term)
@@ -30,7 +30,7 @@ func (s *scoring) shares(term string) []share {
 		return r.shares
 	}
 	s.shared = s.shared[:0]
-	if !x.apart { // conversations before the one that the view ends in are whole
+	if !x.apart { // all conversations before the one in which the view ends are complete
 		list, of := r.shares, x.of[s.v.cut-1]
 		n, _ := slices.BinarySearchFunc(list, of, func(s share, of int32) int { return cmp.Compare(s.conversation, of) })
 		s.shared = append(s.shared, list[:n]...)
@@ -40,8 +40,8 @@ func (s *scoring) shares(term string) []share {
 	return s.shared
 }
 
-// ScoreConversations scores the conversations that have any of some terms, as if each were one text. Statistics that are given
-// are taken in place of the view's own.
+// ScoreConversations scores the conversations with any of some terms, as if each were one text. If given is not nil, it is used
+// instead of the view's own statistics.
 func (v View) ScoreConversations(terms []string, p Params, given *Statistics) *Scores {
 	terms = distinct(terms)
 	st := given

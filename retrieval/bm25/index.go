@@ -9,54 +9,54 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// MaxReach bounds the neighbours on either side that count as a part of a turn.
+// MaxReach bounds the neighbours on either side that count as part of a turn.
 const MaxReach = 8
 
-// An Index holds the terms of a tenant's turns. It must not be changed while it is read, which several may do at once.
+// An Index contains the terms of a tenant's turns. It must not be changed while it is read; several goroutines may read it at once.
 type Index struct {
-	reach         int // that windows and sums are of
+	reach         int // the reach of windows and sums
 	terms         map[string]int32
 	names         []string     // by term
 	lists         []*someLists // by term
 	runs          []*Run       // ascending
 	lazy          sync.RWMutex // guards terms, lists and runs while the index is read
-	unpacked      atomic.Int64 // bytes of runs
-	forward       []int32      // the distinct terms of each turn that no run has, ascending, one turn after the other
+	unpacked      atomic.Int64 // bytes unpacked from runs
+	forward       []int32      // the numbers of the distinct terms of each turn that is in no run, ascending, one turn after the other
 	turns         []turn       // ascending by number
-	of            []int32      // by turn: its place in conversations
-	apart         bool         // the turns of some conversation are not next to one another
-	windows       []int64      // by turn: its length and what counts of its neighbours', in units; -1 if it does not count
+	of            []int32      // by turn: index in conversations
+	apart         bool         // the turns of some conversation are not adjacent
+	windows       []int64      // by turn: its length with its neighbours, in units; -1 if it does not count
 	conversations []conversation
 	placed        map[dag.ConversationID]int32
-	sums          []sums // by turn: of it and those before it
+	sums          []sums // by turn: the sums up to it
 	scratch       sync.Pool
 }
 
 type turn struct {
 	seq     dag.Seq
 	earlier int64 // the length of the turns before it in its conversation, in terms
-	place   int32 // among the conversation's turns
+	place   int32 // index among the conversation's turns
 	length  int32 // in terms; 0 if it was erased
-	from    int   // where its terms begin in forward
-	kinds   int32 // how many distinct terms it has
-	counted bool  // its text is there
+	from    int   // beginning of its terms in forward
+	kinds   int32 // number of distinct terms
+	counted bool  // its text is known
 }
 
 type conversation struct {
 	turns  []int32
 	begin  int32 // turns[0]
-	first  int32 // the first turn that has a length; -1: none
+	first  int32 // the first turn with a length; -1: none
 	length int64 // of all turns, in terms
 }
 
-// sums are of what is counted up to a turn.
+// sums are totals over the turns up to a turn.
 type sums struct {
 	turns, length, window int64
-	begun                 int64 // conversations that have a length
+	begun                 int64 // number of conversations with a length
 }
 
-// New returns an empty index. Searches in which so many neighbours on either side count as a part of a turn, up to MaxReach, are fast;
-// others look at all turns.
+// New returns an empty index. Searches with this reach, at most MaxReach, are fast; searches with another reach
+// visit all turns.
 func New(reach int) *Index {
 	if reach < 0 || reach > MaxReach {
 		panic(fmt.Sprintf("bm25: a reach of %d turns", reach))
@@ -66,7 +66,7 @@ func New(reach int) *Index {
 	return x
 }
 
-// Conversation returns the place of a turn's conversation among all, as [View.ScoreConversations] has it.
+// Conversation returns the place of a turn's conversation, as in the result of [View.ScoreConversations].
 func (x *Index) Conversation(turn int32) int32 { return x.of[turn] }
 
 // Turns returns the places of a conversation's turns, ascending. They must not be changed.
@@ -78,22 +78,23 @@ func (x *Index) Turns(of dag.ConversationID) []int32 {
 	return x.conversations[at].turns
 }
 
-// Beside reports whether the turn just before or just after one in its conversation is among some.
+// Beside reports whether some contains the turn just before or just after a turn in its conversation.
 func (x *Index) Beside(turn int32, some map[int32]bool) bool {
 	all, at := x.conversations[x.of[turn]].turns, int(x.turns[turn].place)
 	return at > 0 && some[all[at-1]] || at+1 < len(all) && some[all[at+1]]
 }
 
-// A Term is a term of texts for one index, of which it remembers where that keeps it. No index may be given one that it was given before an Erase.
+// A Term is a term of texts for one index. It caches its number in that index, so a Term that was given to the index before an Erase
+// must not be used after it.
 type Term struct {
 	text string
-	id   int32 // one more than it is; 0: it was not looked up yet
+	id   int32 // the number of the term plus one; 0: not looked up yet
 }
 
-// NewTerm returns a term that no index was given.
+// NewTerm returns a term that has not been given to an index.
 func NewTerm(text string) *Term { return &Term{text: text} }
 
-// NewTerms returns terms that no index was given.
+// NewTerms returns terms that have not been given to an index.
 func NewTerms(texts ...string) []*Term {
 	terms := make([]*Term, len(texts))
 	for i, text := range texts {
@@ -105,8 +106,8 @@ func NewTerms(texts ...string) []*Term {
 // String returns the text of the term.
 func (t *Term) String() string { return t.text }
 
-// Add adds a turn after all others, and returns its place. If terms is nil its text is not known: then it counts
-// nowhere, as if it had been erased.
+// Add adds a turn after all others, and returns its place. If terms is nil, its text is not known and the turn does not
+// count, as if it had been erased.
 func (x *Index) Add(seq dag.Seq, of dag.ConversationID, terms []*Term) (int, error) {
 	n, err := x.place(seq, of, int32(len(terms)), terms != nil)
 	if err != nil {
@@ -150,7 +151,7 @@ func (x *Index) place(seq dag.Seq, of dag.ConversationID, length int32, counted 
 	return n, nil
 }
 
-// Terms returns the distinct terms of a turn as numbers that this index gave them, ascending. They must not be changed.
+// Terms returns the distinct terms of a turn as numbers of this index, ascending. The result must not be changed.
 func (x *Index) Terms(turn int32) []int32 {
 	if r := x.runOf(turn); r != nil {
 		return x.termsIn(r, turn)
@@ -159,7 +160,7 @@ func (x *Index) Terms(turn int32) []int32 {
 	return x.forward[t.from : t.from+int(t.kinds)]
 }
 
-// sum sets the sums of a turn, given those of the turn before.
+// sum sets the sums up to a turn from the sums up to the turn before.
 func (x *Index) sum(n int32) {
 	s := sums{}
 	if n > 0 {
@@ -177,9 +178,8 @@ func (x *Index) sum(n int32) {
 	x.sums[n] = s
 }
 
-// Erase takes a turn's terms out. What is found later is what would be found if the turn had never had a
-// text, and neither a posting of it is left nor a term that no other turn has. It costs a look at the postings of its terms and at every turn
-// from it on.
+// Erase removes a turn's terms. Later searches have the results that they would have if the turn had never had a text. No posting of the
+// turn remains, and no term that no other turn has. The cost is one pass over the postings of its terms and over all turns from it on.
 func (x *Index) Erase(n int) {
 	t := &x.turns[n]
 	if !t.counted {
@@ -216,7 +216,7 @@ func (x *Index) Erase(n int) {
 // A View is an index as of a sequence number.
 type View struct {
 	x   *Index
-	cut int32 // how many of the turns it has
+	cut int32 // number of turns in the view
 }
 
 // At returns the view as of a number.
@@ -230,13 +230,13 @@ func (x *Index) At(asOf dag.Seq) View {
 	return View{x, int32(cut)}
 }
 
-// whole reports whether the view has all turns of the index.
+// whole reports whether the view contains all turns of the index.
 func (v View) whole() bool { return int(v.cut) == len(v.x.turns) }
 
 // Has reports whether a turn is in the view.
 func (v View) Has(turn int32) bool { return turn < v.cut }
 
-// counted returns the sums of the view.
+// counted returns the sums over the turns of the view.
 func (v View) counted() sums {
 	if v.cut == 0 {
 		return sums{}
@@ -244,7 +244,7 @@ func (v View) counted() sums {
 	return v.x.sums[v.cut-1]
 }
 
-// having returns the postings of a term in the view, and how many there are in the index with what is known of them; nil if it has no such term.
+// having returns the postings of a term in the view, and the reading of all its postings in the index; nil if the index has no such term.
 func (v View) having(term string) ([]posting, *reading) {
 	all, r := v.x.list(term)
 	if n := len(all); n == 0 || all[n-1].turn < v.cut {

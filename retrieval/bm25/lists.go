@@ -7,44 +7,44 @@ import (
 	"sync/atomic"
 )
 
-// A termList is the turns that have a term.
+// A termList contains the turns with a term.
 type termList struct {
-	postings []posting // ascending; without those of runs that were not read yet
+	postings []posting // ascending; without those of runs that have not been unpacked for the term
 	read     atomic.Pointer[reading]
 }
 
-// A reading is what somebody who asked for a list found out. It does not change.
+// A reading describes a list at the time when it was last read. It is immutable.
 type reading struct {
-	runs   int     // so many of the index's runs are among the postings
-	of     int     // postings
-	peak   int32   // no turn has the term more often
-	shares []share // the conversations that have it, ascending
+	runs   int     // number of the index's runs whose postings are in the list
+	of     int     // number of postings
+	peak   int32   // greatest count of the term in a turn
+	shares []share // the conversations with the term, ascending
 }
 
-// someLists are lists that are next to one another, and stay where they are when there are more.
+// someLists is a block of lists. A block stays where it is when more are added.
 type someLists [1 << 10]termList
 
-// listOf returns the list of a term by its number.
+// listOf returns the list of the term with a number.
 func (x *Index) listOf(id int32) *termList {
 	return &x.lists[id/int32(len(someLists{}))][id%int32(len(someLists{}))]
 }
 
-// A posting says how often a term is in a turn.
+// A posting says how often a term occurs in a turn.
 type posting struct{ turn, count int32 }
 
-// What of a run is unpacked takes so many bytes, of each posting in a list and of each term of a turn.
+// Bytes of an unpacked posting in a list, and of an unpacked term of a turn.
 const sizeOfPosting, sizeOfTerm = 8, 4
 
-// Unpacked returns how many bytes the index has unpacked of its runs.
+// Unpacked returns the number of bytes that the index has unpacked from its runs.
 func (x *Index) Unpacked() int { return int(x.unpacked.Load()) }
 
-// A share says how often a term is in a conversation.
+// A share says how often a term occurs in a conversation.
 type share struct {
 	conversation int32
 	count        int64
 }
 
-// list returns the postings of a term, and what is known of them; nil if no turn has it. They must not be changed.
+// list returns the postings of a term and a reading of them; nil if no turn has the term. They must not be changed.
 func (x *Index) list(name string) ([]posting, *reading) {
 	if len(x.runs) == 0 {
 		if id, ok := x.terms[name]; ok {
@@ -73,12 +73,13 @@ func (x *Index) list(name string) ([]posting, *reading) {
 	return x.complete(id)
 }
 
-// current reports whether a reading is of all postings of a list.
+// current reports whether a reading includes all postings of a list.
 func (x *Index) current(l *termList, r *reading) bool {
 	return r != nil && r.runs == len(x.runs) && r.of == len(l.postings)
 }
 
-// complete returns the postings of a term by its number, and what is known of them. It reads those that runs have; then nobody else may use the list.
+// complete returns the postings of the term with a number, and a reading of them. It unpacks postings of runs if necessary; if the index
+// has runs, the caller must hold lazy.
 func (x *Index) complete(id int32) ([]posting, *reading) {
 	l := x.listOf(id)
 	last := l.read.Load()
@@ -96,7 +97,7 @@ func (x *Index) complete(id int32) ([]posting, *reading) {
 				all = run.appendPostings(all, i)
 			}
 		}
-		if byTurn := func(a, b posting) int { return cmp.Compare(a.turn, b.turn) }; !slices.IsSortedFunc(all, byTurn) { // other turns came between runs
+		if byTurn := func(a, b posting) int { return cmp.Compare(a.turn, b.turn) }; !slices.IsSortedFunc(all, byTurn) { // other turns were added between runs
 			slices.SortFunc(all, byTurn)
 		}
 		x.unpacked.Add(int64(sizeOfPosting * (len(all) - len(l.postings))))
@@ -110,7 +111,7 @@ func (x *Index) complete(id int32) ([]posting, *reading) {
 	return l.postings, r
 }
 
-// widest returns a count of the term, in units, that it exceeds in no turn with its neighbours.
+// widest returns an upper bound of the term's count in a turn with its neighbours, in units.
 func (r *reading) widest(reach int) int64 {
 	weight := int64(0)
 	for _, w := range weights[MaxReach-reach : MaxReach+reach+1] {
@@ -119,7 +120,7 @@ func (r *reading) widest(reach int) int64 {
 	return weight * int64(r.peak)
 }
 
-// shared appends the conversations that some postings are of, in which none of those is that are there already.
+// shared appends the shares of the conversations of some postings. None of these conversations may be in the list already.
 func (x *Index) shared(list []share, postings []posting) []share {
 	begin := len(list)
 	for _, p := range postings {
@@ -143,11 +144,11 @@ func (x *Index) shared(list []share, postings []posting) []share {
 	return kept
 }
 
-// idOf returns the number of a term, which it has from then on.
+// idOf returns the number of a term. A new term gets a number.
 func (x *Index) idOf(name string) int32 {
 	id, ok := x.terms[name]
 	if !ok {
-		name = strings.Clone(name) // which may be a part of a run's names
+		name = strings.Clone(name) // because it may be part of a run's names
 		id = int32(len(x.names))
 		x.terms[name], x.names = id, append(x.names, name)
 		if int(id)%len(someLists{}) == 0 {
@@ -157,7 +158,7 @@ func (x *Index) idOf(name string) int32 {
 	return id
 }
 
-// post counts a term of the last turn.
+// post counts an occurrence of a term in the last turn.
 func (x *Index) post(n int32, term *Term) {
 	if term.id == 0 {
 		term.id = x.idOf(term.text) + 1
@@ -173,7 +174,7 @@ func (x *Index) post(n int32, term *Term) {
 	l.postings[last].count++
 }
 
-// unpost takes a turn out of the postings of a term as far as they were read, and the term out of the index if no other turn has it.
+// unpost removes a turn from the unpacked postings of a term, and removes the term from the index if no other turn has it.
 func (x *Index) unpost(n, id int32) {
 	l, runs := x.listOf(id), 0
 	if r := l.read.Load(); r != nil {
@@ -189,7 +190,7 @@ func (x *Index) unpost(n, id int32) {
 	}
 }
 
-// has reports whether a term is in any of some runs.
+// has reports whether one of some runs contains a term.
 func has(runs []*Run, name string) bool {
 	return slices.ContainsFunc(runs, func(r *Run) bool { _, ok := r.find(name); return ok })
 }

@@ -9,17 +9,17 @@ import (
 type nearby struct {
 	run
 	n        int32
-	from, to int32  // the first and the last of them
-	turns    []near // if others can be between them; ascending
+	from, to int32  // the first and the last place among them
+	turns    []near // used if other turns can be between them; ascending
 }
 
-// A near is a turn, and what a term of it counts in another one.
+// A near is a turn, and the weight that its terms have in another turn.
 type near struct {
 	turn   int32
 	weight int64
 }
 
-// around finds the neighbours of a turn that comes after the one before in the index.
+// around finds the neighbours of a turn. Turns must be given in ascending order.
 func (w *nearby) around(v View, n int32, reach int) {
 	w.n = n
 	if !v.x.apart {
@@ -31,7 +31,7 @@ func (w *nearby) around(v View, n int32, reach int) {
 	slices.SortFunc(w.turns, func(a, b near) int { return cmp.Compare(a.turn, b.turn) })
 }
 
-// count returns how often the term of a list counts in the turn, in units.
+// count returns the count of a list's term in the turn with its neighbours, in units.
 func (w *nearby) count(l *list) (count int64) {
 	if w.turns == nil {
 		l.at = seek(l.postings, l.at, w.from)
@@ -52,7 +52,7 @@ func (w *nearby) count(l *list) (count int64) {
 	return count
 }
 
-// seek returns the place of the first posting of a turn or a later one. It is found soonest just after some place.
+// seek returns the index of the first posting of a turn or of a later one. The search is fastest if this is soon after at.
 func seek(postings []posting, at int, turn int32) int {
 	if at > 0 && postings[at-1].turn >= turn {
 		at = 0

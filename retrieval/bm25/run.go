@@ -15,24 +15,25 @@ import (
 // MaxName bounds the bytes of a term in a run.
 const MaxName = 255
 
-// A Run is the terms of consecutive turns as they are stored. An index that has it reads the postings of a term when somebody asks for them.
+// A Run contains the terms of consecutive turns in the form in which they are stored. An index unpacks the postings of a term when they
+// are needed.
 type Run struct {
-	names    string  // one after the other, ascending
-	ends     []int32 // by term: where its name ends, and that of the next one begins
+	names    string  // all names, concatenated in ascending order
+	ends     []int32 // by term: end of its name in names
 	packed   []byte  // the postings of all terms, see AppendRun
-	packs    []int32 // by term: where its postings end
-	postings int     // of all terms
-	lengths  []int32 // by turn: in terms
+	packs    []int32 // by term: end of its postings in packed
+	postings int     // number of postings of all terms
+	lengths  []int32 // by turn: its length in terms
 
-	first   int32   // the place of the first turn in the index that has the run
-	forward []int32 // the distinct terms of each turn, as the index numbers them, ascending, one turn after the other; nil until they are asked for
-	begins  []int32 // by turn: where they begin
+	first   int32   // the place of the run's first turn in the index
+	forward []int32 // the numbers of the distinct terms of each turn, ascending, one turn after the other; nil until they are needed
+	begins  []int32 // by turn: beginning of its terms in forward
 }
 
-// Length returns how many terms a turn of the run has, by its place.
+// Length returns the number of terms of a turn, by its index in the run.
 func (r *Run) Length(turn int) int { return int(r.lengths[turn]) }
 
-// name returns the name of a term by its place.
+// name returns the name of a term by its index in the run.
 func (r *Run) name(i int) string {
 	from := int32(0)
 	if i > 0 {
@@ -41,7 +42,7 @@ func (r *Run) name(i int) string {
 	return r.names[from:r.ends[i]]
 }
 
-// find returns the place of a term.
+// find returns the index of a term in the run.
 func (r *Run) find(name string) (int, bool) {
 	from, to := 0, len(r.ends)
 	for from < to {
@@ -58,7 +59,7 @@ func (r *Run) find(name string) (int, bool) {
 	return 0, false
 }
 
-// appendPostings appends the postings of a term by its place, of turns as the index numbers them.
+// appendPostings appends the postings of a term by its index in the run. Their turns are places in the index.
 func (r *Run) appendPostings(dst []posting, i int) []posting {
 	from := int32(0)
 	if i > 0 {
@@ -88,7 +89,7 @@ type named struct {
 	postings []posting
 }
 
-// all returns all terms.
+// all returns all terms of the run with their postings.
 func (r *Run) all() []named {
 	list, room := make([]named, len(r.ends)), make([]posting, 0, r.postings)
 	for i := range list {
@@ -99,15 +100,15 @@ func (r *Run) all() []named {
 	return list
 }
 
-// AppendRun appends the terms of the turns from one place up to another, which is not included: how many there are; each with the bytes that
-// it shares with the one before, its others, and how many turns have it; and then for each the turns that have it, as distances, each with
-// a bit that says whether it is there more than once, and then how often beyond two. Numbers are those of package cursor.
-// The bytes follow from the turns' terms alone.
+// AppendRun appends the terms of the turns from the place from up to to, exclusive: the number of terms; for each term the number of
+// leading bytes that it shares with the term before, its other bytes, and the number of turns with it; and then the postings of each
+// term: each turn as a distance with a bit that says whether the term occurs more than once, followed in that case by the count minus
+// two. Numbers are encoded as in package cursor. The bytes depend only on the terms of the turns.
 func (x *Index) AppendRun(dst []byte, from, to int) []byte {
 	return appendRun(dst, x.within(from, to), from)
 }
 
-// appendRun appends terms, by name, of turns from a place on.
+// appendRun appends terms, sorted by name, of turns from a place on.
 func appendRun(dst []byte, list []named, from int) []byte {
 	dst = binary.AppendUvarint(dst, uint64(len(list)))
 	last := ""
@@ -143,7 +144,7 @@ func appendPostings(dst []byte, list []posting, from int) []byte {
 	return dst
 }
 
-// within returns the terms of some turns, by name.
+// within returns the terms of the turns from the place from up to to, sorted by name.
 func (x *Index) within(from, to int) []named {
 	var pieces []named
 	at := from
@@ -176,7 +177,7 @@ func (x *Index) within(from, to int) []named {
 	return list
 }
 
-// between returns the terms of turns that no run has.
+// between returns the terms of turns that are in no run.
 func (x *Index) between(from, to int) (pieces []named) {
 	seen := make([]bool, len(x.names))
 	for n := from; n < to; n++ {
@@ -191,21 +192,21 @@ func (x *Index) between(from, to int) (pieces []named) {
 	return pieces
 }
 
-// placeOf returns the place of the first posting of a turn or a later one.
+// placeOf returns the index of the first posting of a turn or of a later one.
 func placeOf(list []posting, turn int) int {
 	at, _ := slices.BinarySearchFunc(list, int32(turn), func(p posting, n int32) int { return int(p.turn) - int(n) })
 	return at
 }
 
-// ParseRun reads what AppendRun wrote of so many turns, and refuses what it would not write with an error of the cursor. What it takes in
-// memory is at most a multiple of the bytes that are left, and of the turns. It keeps none of the cursor's bytes.
+// ParseRun reads the output of AppendRun for a number of turns. If the input is anything else, the cursor fails. Its memory use is
+// proportional to the bytes left and to the number of turns. It does not keep the cursor's bytes.
 func ParseRun(c *cursor.Cursor, turns int) *Run {
 	r := &Run{lengths: make([]int32, turns)}
 	const least = 4 // bytes of a term
 	terms := c.Int(c.Left() / least)
 	r.ends, r.packs = make([]int32, terms), make([]int32, terms)
 	names := make([]byte, 0, 10*terms)
-	last := 0 // where the name before begins
+	last := 0 // beginning of the name before
 	for i := range terms {
 		from := len(names)
 		shared := c.Int(from - last)
@@ -227,11 +228,12 @@ func ParseRun(c *cursor.Cursor, turns int) *Run {
 	return r
 }
 
-// parsePostings reads the postings of all terms, of which packs has how many there are, and reports whether they are in their form.
+// parsePostings reads the postings of all terms, and reports whether they are well-formed. Before the call, packs contains the number of
+// postings of each term.
 func (r *Run) parsePostings(c *cursor.Cursor) bool {
 	turns, packed := len(r.lengths), c.Rest()
 	at := 0
-	number := func(most int) int { // of more than two bytes, or none
+	number := func(most int) int { // reads a number of more than two bytes, or fails
 		rest := cursor.New(packed[at:])
 		v := rest.Int(most)
 		at = len(packed) - rest.Left()
@@ -275,8 +277,8 @@ type Placed struct {
 	Counted      bool // its text is known
 }
 
-// AddRuns adds the turns of runs after all others, as if each had been added with its terms. turns returns those of a run by its place. After an error the index must not be
-// used. The runs must not be used again.
+// AddRuns adds the turns of runs after all others, as if each turn had been added with its terms. turns returns the turns of a run by
+// its index in runs. After an error the index must not be used. The runs must not be used again.
 func (x *Index) AddRuns(runs []*Run, turns func(run int) []Placed) error {
 	for i, r := range runs {
 		of := turns(i)
@@ -297,12 +299,12 @@ func (x *Index) AddRuns(runs []*Run, turns func(run int) []Placed) error {
 	return nil
 }
 
-// Reserve makes room for so many turns more.
+// Reserve makes room for a number of further turns.
 func (x *Index) Reserve(more int) {
 	x.turns, x.of, x.sums, x.windows = slices.Grow(x.turns, more), slices.Grow(x.of, more), slices.Grow(x.sums, more), slices.Grow(x.windows, more)
 }
 
-// runOf returns the run that has a turn; nil if none has.
+// runOf returns the run that contains a turn; nil if none does.
 func (x *Index) runOf(turn int32) *Run {
 	n, found := slices.BinarySearchFunc(x.runs, turn, func(r *Run, turn int32) int { return cmp.Compare(r.first, turn) })
 	if !found {
@@ -345,7 +347,7 @@ func (r *Run) invert(x *Index) {
 	for n := range r.lengths {
 		begins[n+1] += begins[n]
 	}
-	slices.SortFunc(order, func(a, b int32) int { return cmp.Compare(ids[a], ids[b]) }) // so that the terms of each turn ascend
+	slices.SortFunc(order, func(a, b int32) int { return cmp.Compare(ids[a], ids[b]) }) // so that the term numbers of each turn ascend
 	forward, next := make([]int32, r.postings), slices.Clone(begins)
 	for _, i := range order {
 		for _, p := range list[i].postings {
@@ -357,7 +359,7 @@ func (r *Run) invert(x *Index) {
 	x.unpacked.Add(int64(sizeOfTerm * len(forward)))
 }
 
-// erase takes the terms of a turn out of a run, which is packed anew: no name of a term is left that no other turn has.
+// erase removes the terms of a turn from a run and packs the run anew. No name of a term remains that no other turn has.
 func (r *Run) erase(turn int32) {
 	list := r.all()
 	kept := list[:0]

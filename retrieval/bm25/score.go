@@ -8,13 +8,13 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// Params are those of BM25.
+// Params are the parameters of BM25.
 type Params struct {
-	K1, B dag.PPM // K1 up to 10
-	Reach int     // neighbours on either side that count, up to MaxReach; conversations have none
+	K1, B dag.PPM // K1 is at most 10
+	Reach int     // number of neighbours on either side that count, up to MaxReach; ignored for conversations
 }
 
-// Scores are those of the turns or conversations that have any of some terms, in 2^-16.
+// Scores are the scores of the turns or conversations with any of some terms, in units of 2^-16.
 type Scores struct {
 	Places []int32 // of turns, or of conversations; ascending
 	Of     []int64 // parallel to Places
@@ -23,18 +23,18 @@ type Scores struct {
 	dense []int64 // by place; nil if few places have a score
 }
 
-// sparse is the number of places for each one with a score from which on scores are looked up in a sorted list.
+// sparse is the number of places for each place with a score from which on At searches the sorted list instead of an array.
 const sparse = 8
 
-// Statistics are what scores rest on beside the terms of each turn or conversation.
+// Statistics are the numbers, in addition to the terms of each turn or conversation, on which scores depend.
 type Statistics struct {
-	Turns  int64   // or conversations, that count; below 2^40
-	Length int64   // of all of them: in terms, or where neighbours count in 2^-11 of a term
-	With   []int64 // by distinct term, ascending: how many have it
-	Most   int64   // the greatest score of all, in 2^-16
+	Turns  int64   // number of turns or conversations that count; below 2^40
+	Length int64   // total length: in terms, or in 2^-11 of a term if neighbours count
+	With   []int64 // by distinct term, ascending: how many turns or conversations have it
+	Most   int64   // the greatest score, in units of 2^-16
 }
 
-// Check reports statistics that no index has.
+// Check refuses statistics that no index can have.
 func (s *Statistics) Check() error {
 	for i, n := range s.With {
 		if n > s.Turns {
@@ -44,7 +44,7 @@ func (s *Statistics) Check() error {
 	return nil
 }
 
-// Highest returns what the score of a turn by words cannot reach, however often it has them.
+// Highest returns an upper bound of the score of a turn, however often it has the terms.
 func (s *Statistics) Highest(k1 dag.PPM) (score int64) {
 	for _, with := range s.With {
 		score += idf(s.Turns, with) * int64(k1+dag.One) / int64(dag.One)
@@ -52,7 +52,7 @@ func (s *Statistics) Highest(k1 dag.PPM) (score int64) {
 	return score
 }
 
-// At returns the score of a place, 0 if it is not among them.
+// At returns the score of a place; 0 if it has none.
 func (s *Scores) At(place int32) int64 {
 	if s.dense != nil {
 		return s.dense[place]
@@ -63,23 +63,24 @@ func (s *Scores) At(place int32) int64 {
 	return 0
 }
 
-// A Need says which turns are wanted, by the rank that follows from a turn's score and from the greatest one.
+// A Need says which turns are wanted. A turn's rank is computed from its score and the greatest score.
 type Need struct {
-	Best int                                       // so many turns of the highest ranks; 0: all that have any of the terms
-	Rank func(turn int32, score, most int64) int64 // of a turn, which does not fall as the score grows; -1: it is not wanted at all
-	Most func(score, most int64) int64             // the highest rank of any turn with a score, which grows with the score
-	Also []int32                                   // turns that are wanted whatever their rank
+	Best int                                       // number of turns wanted, by the highest ranks; 0: all turns with any of the terms
+	Rank func(turn int32, score, most int64) int64 // the rank of a turn, which must not fall as the score grows; -1: the turn is not wanted at all
+	Most func(score, most int64) int64             // an upper bound of the rank of any turn with a score, which must not fall as the score grows
+	Also []int32                                   // turns that are wanted regardless of rank
 }
 
-// A list is the postings of a term in a view, with what a turn gets for it.
+// A list contains the postings of a term in a view, and the weight of the term.
 type list struct {
 	postings []posting
 	weight   int64
-	most     int64 // no turn gets more
-	at       int   // a place among the postings that is known, see seek
+	most     int64 // upper bound of a turn's score by the term
+	at       int   // index in postings where the last search ended, see seek
 }
 
-// lists returns those of distinct terms that are in the view, and the view's statistics, unless some are given. Most is not known yet.
+// lists returns the lists of the distinct terms that occur in the view, and the given statistics or else the view's own, of which Most
+// is not yet set.
 func (v View) lists(terms []string, p Params, given *Statistics) (all []list, of *Statistics) {
 	if of = given; of == nil {
 		of = &Statistics{Turns: v.counted().turns, Length: v.windowed(p.Reach), With: make([]int64, len(terms))}
@@ -97,8 +98,8 @@ func (v View) lists(terms []string, p Params, given *Statistics) (all []list, of
 	return all, of
 }
 
-// Score scores the turns by terms, each of which counts once. Beside those that it has to return it may return others.
-// Statistics that are given are taken in place of the view's own, and then all turns are scored.
+// Score scores the turns by terms, each of which counts once. It may return more turns than needed.
+// If given is not nil, it is used instead of the view's own statistics, and all turns are scored.
 func (v View) Score(terms []string, p Params, need Need, given *Statistics) *Scores {
 	terms = distinct(terms)
 	lists, st := v.lists(terms, p, given)
@@ -120,20 +121,20 @@ func (v View) Score(terms []string, p Params, need Need, given *Statistics) *Sco
 	return r
 }
 
-// idf is ln(1 + (n - with + 1/2)/(with + 1/2)) in 2^-16.
+// idf returns ln(1 + (n - with + 1/2)/(with + 1/2)) in units of 2^-16.
 func idf(n, with int64) int64 { return ln(uint64(2*n+2), uint64(2*with+1)) }
 
-// saturatedMost is no less than saturated for any length, and for any frequency up to one in units.
+// saturatedMost returns an upper bound of saturated for all lengths and for all frequencies up to count, in units.
 func saturatedMost(weight, count int64, p Params) int64 {
 	const one = int64(dag.One)
 	least := max(int64(p.K1)*(one-int64(p.B))/one-2, 0)
 	return (weight*count/unit+1)*(int64(p.K1)+one)/(count*one/unit+least) + 1
 }
 
-// norm is k1 · (1 - b + b · length/average) in ppm, with lengths in units; the average is total over turns.
+// norm returns k1 · (1 - b + b · length/average) in ppm, with lengths in units; the average is total over turns.
 func norm(length, total, turns int64, p Params) int64 {
 	const one = int64(dag.One)
-	relative := one // length over the average, in ppm
+	relative := one // the length over the average, in ppm
 	if total > 0 {
 		high, low := bits.Mul64(uint64(length), uint64(turns)*uint64(one))
 		quotient, _ := bits.Div64(min(high, uint64(total)-1), low, uint64(total))
@@ -142,7 +143,7 @@ func norm(length, total, turns int64, p Params) int64 {
 	return int64(p.K1) * (one - int64(p.B) + int64(p.B)*relative/one) / one
 }
 
-// saturated is weight · tf · (k1 + 1) / (tf + norm), with the frequency in units.
+// saturated returns weight · tf · (k1 + 1) / (tf + norm), with the frequency count in units.
 func saturated(weight, count, norm int64, p Params) int64 {
 	const one = int64(dag.One)
 	return weight * count / unit * (int64(p.K1) + one) / (count*one/unit + norm)

@@ -4,30 +4,30 @@ import (
 	"slices"
 )
 
-// A scratch is memory in which turns or conversations are scored. Between two uses all of it is zero.
+// A scratch is reusable memory for scoring turns or conversations. Between two uses all of it is zero.
 type scratch struct {
-	cells   []cell   // by turn, where all are scored
-	touched []int32  // turns in which the term at hand counts
-	seen    []int32  // turns that have a cell
-	bounds  []uint64 // by turn, from -MaxReach on: what it can get at most, see lanes
-	near    []uint8  // by block of bounds: 1 if some term is near
-	blocks  []block  // those with a term near
-	live    []int32  // turns that are scored next
+	cells   []cell   // by turn, if all turns are scored
+	touched []int32  // turns with a count for the current term
+	seen    []int32  // turns with a cell
+	bounds  []uint64 // by turn, from -MaxReach on: upper bound of its score, see lanes
+	near    []uint8  // by block of bounds: 1 if a term is near
+	blocks  []block  // the blocks with a term near
+	live    []int32  // turns to be scored next
 	scored  []scored // turns that were scored
-	ranks   []int64  // of these, as far as they were ranked
+	ranks   []int64  // the ranks of scored, as far as these were ranked
 	high    []int64  // some of the highest ranks
 	totals  []total  // by conversation
-	shared  []share  // conversations that have the term at hand
+	shared  []share  // conversations with the current term
 }
 
 // A cell is the score of a turn.
 type cell struct {
 	score int64
-	count int64 // of the term at hand, in units
-	norm  int64 // one more than it is; 0: the turn is not seen yet
+	count int64 // of the current term, in units
+	norm  int64 // the norm plus one; 0: the turn was not seen yet
 }
 
-// A scored is a turn with its score.
+// A scored is a turn and its score.
 type scored struct {
 	turn  int32
 	score int64
@@ -36,7 +36,7 @@ type scored struct {
 // A total is the score of a conversation.
 type total struct{ score, norm int64 }
 
-// A scoring is a score of a view under way.
+// A scoring is a computation of scores in a view.
 type scoring struct {
 	*scratch
 	v    View
@@ -44,10 +44,10 @@ type scoring struct {
 	of   *Statistics
 	most int64 // the greatest score so far
 
-	least, low int64 // what a turn among the best has at least: its score and its rank
+	least, low int64 // the least score and the least rank of a turn among the best
 }
 
-// scoring begins a score. It must be ended.
+// scoring begins a scoring. The caller must call end.
 func (v View) scoring(p Params, of *Statistics) *scoring {
 	s := &scoring{scratch: v.x.scratch.Get().(*scratch), v: v, p: p, of: of}
 	if len(s.cells) < int(v.cut) {
@@ -58,7 +58,7 @@ func (v View) scoring(p Params, of *Statistics) *scoring {
 	return s
 }
 
-// end clears what was used and returns it to the pool.
+// end clears the scratch and returns it to the pool.
 func (s *scoring) end() {
 	for _, n := range s.seen {
 		s.cells[n] = cell{}
@@ -67,7 +67,7 @@ func (s *scoring) end() {
 	s.v.x.scratch.Put(s.scratch)
 }
 
-// see begins the score of a turn. It returns nil for one that does not count.
+// see returns the cell of a turn, and begins it if necessary; nil if the turn does not count.
 func (s *scoring) see(n int32) *cell {
 	c := &s.cells[n]
 	if c.norm == 0 {
@@ -81,7 +81,7 @@ func (s *scoring) see(n int32) *cell {
 	return c
 }
 
-// count adds to what the term at hand counts in a place.
+// count adds to the count of the current term in a turn.
 func (s *scoring) count(n int32, count int64) {
 	c := &s.cells[n]
 	if c.count == 0 {
@@ -90,7 +90,7 @@ func (s *scoring) count(n int32, count int64) {
 	c.count += count
 }
 
-// everywhere scores all turns by a term.
+// everywhere scores all turns by the term of a list.
 func (s *scoring) everywhere(l *list) {
 	for _, p := range l.postings {
 		s.count(p.turn, int64(p.count)*unit)
@@ -99,7 +99,7 @@ func (s *scoring) everywhere(l *list) {
 	s.add(l.weight)
 }
 
-// add turns what the term at hand counts into scores.
+// add adds the scores by the current term, from its counts, and clears the counts.
 func (s *scoring) add(weight int64) {
 	for _, n := range s.touched {
 		count := s.cells[n].count

@@ -1,13 +1,13 @@
 package bm25
 
-// unit is what a term counts that is in a turn itself. A neighbour at distance k counts 1/2 or 3/8 of 2^-(k-1) of it.
+// unit is the weight of an occurrence of a term in the turn itself. In a neighbour at distance k it has 1/2 or 3/8 of 2^-(k-1) of this weight.
 const unit = 8 << MaxReach
 
-// before and after are what counts of a neighbour k turns before and after.
+// before and after return the weight of a neighbour that is k turns before or after.
 func before(k int) int64 { return unit >> k }
 func after(k int) int64  { return unit * 3 / 4 >> k }
 
-// weights has what counts of a term in the turns from MaxReach before to MaxReach after the one that has it.
+// weights contains the weight of a term's occurrence for the turns from MaxReach before to MaxReach after its turn.
 var weights = func() (w [2*MaxReach + 1]int64) {
 	w[MaxReach] = unit
 	for k := 1; k <= MaxReach; k++ {
@@ -16,7 +16,7 @@ var weights = func() (w [2*MaxReach + 1]int64) {
 	return w
 }()
 
-// join makes the last turn of a conversation a neighbour of those before it.
+// join makes the last turn of a conversation a neighbour of the turns before it.
 func (x *Index) join(n int32) {
 	t := &x.turns[n]
 	all := x.conversations[x.of[n]].turns
@@ -32,14 +32,14 @@ func (x *Index) join(n int32) {
 	x.windows = append(x.windows, window)
 }
 
-// widen adds to the length of a turn with its neighbours.
+// widen adds to the window of a turn: its length with its neighbours. A turn that does not count has none.
 func (x *Index) widen(n int32, length int64) {
 	if x.windows[n] >= 0 {
 		x.windows[n] += length
 	}
 }
 
-// part takes the length of a turn away from its neighbours.
+// part removes the length of a turn from the windows of its neighbours, and its own window.
 func (x *Index) part(n int32) {
 	t := &x.turns[n]
 	all := x.conversations[x.of[n]].turns
@@ -54,8 +54,8 @@ func (x *Index) part(n int32) {
 	x.windows[n] = -1
 }
 
-// brought returns what a turn adds to the sum of the windows of the turns up to it: its own, as far as its neighbours come
-// before it, and what it gives to those.
+// brought returns the length that a turn adds to the sum of the windows of the turns up to it: its own length, those of its neighbours
+// before it in its window, and its own in their windows.
 func (x *Index) brought(n int32, reach int) (length int64) {
 	t := &x.turns[n]
 	all := x.conversations[x.of[n]].turns
@@ -85,7 +85,7 @@ func (v View) windowed(reach int) (length int64) {
 	return length
 }
 
-// window returns the length of a turn with its neighbours that are in the view, in units; -1 if it does not count.
+// window returns the length of a turn with its neighbours in the view, in units; -1 if the turn does not count.
 func (v View) window(n int32, reach int) int64 {
 	length := v.x.windows[n]
 	if length < 0 || reach == v.x.reach && v.whole() {
@@ -97,11 +97,11 @@ func (v View) window(n int32, reach int) int64 {
 	return length
 }
 
-// A run is the turns of one conversation in an index in which they are next to one another.
-type run struct{ from, to int32 } // to is not of it
+// A run is the range of a conversation's turns in an index in which these are adjacent.
+type run struct{ from, to int32 } // to is exclusive
 
-// within returns the first and the last of a turn and its neighbours in the view. The run is that of a turn before, and becomes the
-// turn's own.
+// within returns the first and the last place among a turn and its neighbours in the view. r must be the run of an earlier turn, and becomes
+// the run of this turn.
 func (v View) within(r *run, n int32, reach int) (from, to int32) {
 	if n >= r.to {
 		c := &v.x.conversations[v.x.of[n]]
@@ -110,7 +110,7 @@ func (v View) within(r *run, n int32, reach int) (from, to int32) {
 	return max(n-int32(reach), r.from), min(n+int32(reach), r.to-1)
 }
 
-// around calls fn with the neighbours of a turn in the view, and with the place in weights of what a term of the turn counts in each.
+// around calls fn with each neighbour of a turn in the view, and with the index in weights of the weight that a term of the turn has in it.
 func (v View) around(n int32, reach int, fn func(other int32, at int)) {
 	t := &v.x.turns[n]
 	all := v.x.conversations[v.x.of[n]].turns

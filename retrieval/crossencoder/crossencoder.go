@@ -1,11 +1,11 @@
-// Package crossencoder owns the scores that an endpoint gives texts, each read together with a query.
+// Package crossencoder owns the scores of texts by an endpoint that reads each text together with a query.
 //
-// Two forms are spoken. Cohere is that of Cohere's and Jina's rerank, which vLLM has as well:
+// There are two protocols. Cohere is the protocol of Cohere's and Jina's rerank, and of vLLM:
 //
 //	POST /v1/rerank {"documents":["text",…],"model":"ID","query":"…","return_documents":false,"top_n":2}
 //	{"results":[{"index":1,"relevance_score":0.98},{"index":0,"relevance_score":0.02}]}
 //
-// TEI is that of Hugging Face's text-embeddings-inference, which serves one model at an address:
+// TEI is the protocol of Hugging Face's text-embeddings-inference, which serves one model at an address:
 //
 //	POST /rerank {"query":"…","texts":["text",…],"truncate":true}
 //	[{"index":1,"score":0.98},{"index":0,"score":0.02}]
@@ -27,18 +27,18 @@ import (
 	"github.com/graphkernel/graphkernel/internal/endpoint"
 )
 
-// Bounds of asking.
+// Bounds of requests and answers.
 const (
 	MaxBatch  = 1000            // texts of one request
 	MaxText   = 32 << 10        // bytes of a text
-	TextBytes = 4 << 10         // bytes of a text that are sent, unless somebody says otherwise
-	MaxAnswer = 16 << 20        // bytes of what the endpoint sends
-	Timeout   = 5 * time.Second // of all requests for one query, unless somebody says otherwise
-	batchTEI  = 32              // texts of one request that text-embeddings-inference takes unless it is told otherwise
-	scale     = 1 << 20         // of a score
+	TextBytes = 4 << 10         // bytes of a text that are sent by default
+	MaxAnswer = 16 << 20        // bytes of an answer
+	Timeout   = 5 * time.Second // of all requests for one query by default
+	batchTEI  = 32              // texts of one request that text-embeddings-inference accepts by default
+	scale     = 1 << 20         // scores are in units of 1/scale
 )
 
-// The forms that are spoken.
+// The protocols.
 const (
 	Cohere = "cohere"
 	TEI    = "tei"
@@ -47,20 +47,20 @@ const (
 // ErrUnusable is wrapped if an answer does not have exactly one score for each text.
 var ErrUnusable = errors.New("no scores")
 
-// An Access is how the endpoint is reached; its path is /rerank.
+// An Access says how to reach the endpoint; its path is /rerank.
 type Access = endpoint.Access
 
-// A Config says which model to ask, and where. Timeout is that of all requests for one query; 0: Timeout.
+// A Config says which model to ask, and where. Its Timeout bounds all requests for one query together; 0 means the constant Timeout.
 type Config struct {
 	Access
 	Form  string // Cohere or TEI; "": Cohere
-	Model string // as the endpoint calls it, and policies do
+	Model string // the endpoint's name of the model, which policies use, too
 
 	Batch     int // texts of one request, up to MaxBatch; 0: MaxBatch, and 32 for TEI
-	TextBytes int // of a text that are sent, up to MaxText; 0: TextBytes
+	TextBytes int // bytes of a text that are sent, up to MaxText; 0: the constant TextBytes
 }
 
-// A Client asks one model. It shows the key to no printer and no error.
+// A Client asks one model for scores. Its key is in no printed form and in no error.
 type Client struct {
 	form, model      string
 	batch, textBytes int
@@ -93,7 +93,7 @@ func New(c Config) (*Client, error) {
 	return &Client{form, c.Model, cmp.Or(c.Batch, batch), cmp.Or(c.TextBytes, TextBytes), c.Timeout, e}, nil
 }
 
-// ID returns the model's.
+// ID returns the id of the model.
 func (c *Client) ID() string { return c.model }
 
 // String names the endpoint and hides the key.
@@ -102,8 +102,8 @@ func (c *Client) String() string { return c.endpoint.String() }
 // GoString is String.
 func (c *Client) GoString() string { return c.String() }
 
-// Scores returns how well each text fits a query, more for better, in parts of 2^20 of the endpoint's own score. They come within the
-// timeout, or not at all.
+// Scores returns the endpoint's score of each text for a query, in units of 2^-20; higher is better. It fails if the scores do not
+// arrive within the timeout.
 func (c *Client) Scores(ctx context.Context, query string, texts []string) ([]int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
@@ -153,14 +153,14 @@ type teiRequest struct {
 	Truncate bool     `json:"truncate"`
 }
 
-// A score is one of either form.
+// A score is a score in either protocol.
 type score struct {
 	Index     *int     `json:"index"`
 	Relevance *float64 `json:"relevance_score"`
 	Score     *float64 `json:"score"`
 }
 
-// read returns so many scores of an answer, in the order of the texts.
+// read returns the scores of an answer, in the order of the texts. There must be count of them.
 func (c *Client) read(text []byte, count int) ([]int64, error) {
 	var cohere struct {
 		Model   string  `json:"model"`

@@ -1,9 +1,9 @@
-// Package embed owns what a vector of a text is: who makes them, and their form.
+// Package embed owns the vectors of texts: the interface of their makers, and their form.
 //
-// A vector is int8 components, scaled so that the root of their mean square is 16, by integers alone; see [Normalize]. So all vectors of
-// a model are equally long, and dot products rank them by angle. A component of more than 127 is cut to 127.
+// A vector has int8 components, which integer arithmetic scales so that their root mean square is 16; see [Normalize]. So all vectors of
+// a model have the same length, and dot products rank them by angle. The magnitude of a component is at most 127.
 //
-// Package static has the table that ships, package remote asks an endpoint.
+// Package static contains the built-in table; package remote asks an endpoint.
 package embed
 
 import (
@@ -14,20 +14,20 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// RMS is the root of the mean square of a vector's components.
+// RMS is the root mean square of a vector's components.
 const RMS = 16
 
-// StaticID is the id of the table that ships.
+// StaticID is the id of the built-in table.
 const StaticID = "minilm-static@2"
 
-// A Model says what makes vectors. Vectors of different models are never compared.
+// A Model describes the maker of vectors. Vectors of different models are never compared.
 type Model struct {
 	ID         string
 	Dimensions int
-	Digest     dag.Digest // of what the vectors follow from beside the text; zero if that is not known
+	Digest     dag.Digest // of everything except the text that determines the vectors; zero if not known
 }
 
-// An Embedder makes vectors of texts. Several goroutines may use one at once.
+// An Embedder makes vectors from texts. It is safe for use by many goroutines.
 type Embedder interface {
 	Model() Model
 
@@ -36,7 +36,7 @@ type Embedder interface {
 	Embed(ctx context.Context, texts []string) ([][]int8, error)
 }
 
-// All is Embed with a check of what is returned.
+// All calls Embed and checks the number and the dimensions of the vectors.
 func All(ctx context.Context, e Embedder, texts []string) ([][]int8, error) {
 	vectors, err := e.Embed(ctx, texts)
 	if err != nil {
@@ -54,7 +54,7 @@ func All(ctx context.Context, e Embedder, texts []string) ([][]int8, error) {
 	return vectors, nil
 }
 
-// Normalize returns a vector in the direction of the given one, nil for the zero vector. The magnitudes of components must be below 2^43.
+// Normalize returns a vector in the direction of v, or nil for the zero vector. The magnitudes of components must be below 2^43.
 func Normalize(v []int64) []int8 {
 	const precise = 20 // bits of the largest component
 	largest := uint64(0)

@@ -1,5 +1,5 @@
-// Package enrich owns what a graph of facts adds to turns that were found: each hit gets the facts around the entities that it speaks of, and
-// a score that weighs both. It is pure; what the entities of a turn are, and what is around them, is package kernel's to find.
+// Package enrich owns the enrichment of hits by a graph of facts: each hit has the facts around the entities that it mentions, and
+// gets a score that combines both. It is pure; package kernel finds the entities of a turn and the facts around them.
 //
 // Source: Graph Kernel paper, enrichment of retrieval (RAG++).
 package enrich
@@ -11,11 +11,11 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// A Fact is one of the neighbourhood of a hit's entities.
+// A Fact is a fact in the neighbourhood of a hit's entities.
 type Fact struct {
 	Confidence dag.PPM
 	Hops       int     // from an entity of the hit: 1 or more
-	Fit        dag.PPM // the share of the query's words that its names have; 1 if there is no query
+	Fit        dag.PPM // the share of the query's words that occur in its names; 1 if there is no query
 }
 
 // A Hit is a turn that was found.
@@ -24,12 +24,13 @@ type Hit struct {
 	Found int64 // its score in the search, 0 or more
 	Facts []Fact
 
-	Graph    dag.PPM // what its facts say for it, of the best hit's; set by Combine
+	Graph    dag.PPM // the weight of its facts, as a share of the best hit's; set by Combine
 	Combined dag.PPM // set by Combine
 }
 
-// weight is what the facts around a hit say for it, in ppm: of each its confidence and its fit, halved for each hop after the first. Of
-// many the best few decide, as each further one counts half of the one before: a name that everything leads to is no reason.
+// weight returns the weight of a hit's facts, in ppm. A fact contributes its confidence times its fit, halved for each hop after the
+// first. The best facts decide, because each further fact counts half as much as the one before: an entity with very many facts gets no
+// advantage from their number.
 func (h *Hit) weight() int64 {
 	parts := make([]int64, len(h.Facts))
 	for i, f := range h.Facts {
@@ -43,8 +44,8 @@ func (h *Hit) weight() int64 {
 	return sum
 }
 
-// Combine sets the scores of hits and orders them: the share of the best score in the search times 1 - alpha, and the share of the best
-// weight of facts times alpha. The best come first, of equal ones the one with the lower id. It costs O(n log n).
+// Combine sets the scores of hits and sorts them. The combined score is (1 - alpha) times the share of the best score in the search,
+// plus alpha times the share of the best weight of facts. The best come first, and equal scores by ascending id. It costs O(n log n).
 func Combine(hits []Hit, alpha dag.PPM) {
 	weights := make([]int64, len(hits))
 	most, found := int64(1), int64(1)
@@ -56,7 +57,7 @@ func Combine(hits []Hit, alpha dag.PPM) {
 	for i := range hits {
 		h := &hits[i]
 		h.Graph = dag.PPM(weights[i] * one / most)
-		share := h.Found/found*one + h.Found%found*one/found // without overflow for any score
+		share := h.Found/found*one + h.Found%found*one/found // no score overflows
 		h.Combined = dag.PPM((share*(one-int64(alpha)) + int64(h.Graph)*int64(alpha)) / one)
 	}
 	slices.SortFunc(hits, func(a, b Hit) int { return cmp.Or(cmp.Compare(b.Combined, a.Combined), a.Turn.Compare(b.Turn)) })

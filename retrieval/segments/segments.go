@@ -1,11 +1,11 @@
-// Package segments owns which parts of indexes of texts a store keeps, and under which names. A segment is of consecutive numbers of a
-// history: 512 of them, or 4096, and begins after a multiple of that. It is kept in a snapshot with the name
+// Package segments owns which segments of text indexes a store keeps, and how they are named. A segment covers 512 or 4096
+// consecutive numbers of a history and begins after a multiple of its size. It is kept in a snapshot with a name such as
 //
 //	words/english/00000000001000-00000000002000
 //	vectors/minilm-static@2/00000000001000-00000000002000
 //
-// which has the analyzer of the words or the model of the vectors, and in hexadecimal the number above which the segment begins and its last one.
-// Package retrieval owns the bytes. The erasure of a turn drops the segments that have it.
+// which contains the analyzer of the words or the model of the vectors, and in hexadecimal the number above which the segment
+// begins and its last number. Package retrieval owns the bytes. The erasure of a turn drops the segments that contain it.
 package segments
 
 import (
@@ -18,8 +18,8 @@ import (
 	"github.com/graphkernel/graphkernel/retrieval/embed"
 )
 
-// The sizes of segments. Most is small enough that the texts of one are read again at once after an erasure, and Least so small that those
-// that no segment has yet are few.
+// The sizes of segments. Most is small enough that the texts of one segment are quickly read
+// again after an erasure; Least is small enough that only few numbers are in no segment yet.
 const (
 	Least = 512
 	Most  = 8 * Least
@@ -31,13 +31,14 @@ type Range struct{ After, UpTo dag.Seq }
 // A Series is the segments of one kind: words as an analyzer cuts them, or vectors of a model. One of the two is "".
 type Series struct{ Analyzer, Model string }
 
-// The names of all segments of words, and of all of vectors, begin so.
+// The prefixes of the names of all segments of words, and of all segments of vectors.
 const (
 	AllWords   = "words/"
 	AllVectors = "vectors/"
 )
 
-// Kept returns the series that stores have. The only vectors are those of the table that ships, since every process can compute them.
+// Kept returns the series that stores keep. The only vectors kept are those of
+// the table that ships with the program, since every process can compute them.
 func Kept() []Series {
 	list := []Series{{Model: embed.StaticID}}
 	for _, analyzer := range analysis.Names() {
@@ -46,13 +47,12 @@ func Kept() []Series {
 	return list
 }
 
-// Filled returns the series whose segments are made before anybody asks for them: those of the policies that searches and contexts go by unless another one
-// is named.
+// Filled returns the series whose segments are made in advance: the series of the policies that searches and contexts use by default.
 func Filled() []Series {
 	return []Series{{Analyzer: analysis.English.String()}, {Model: embed.StaticID}}
 }
 
-// Prefix returns what the names of the series begin with.
+// Prefix returns the prefix of the names of the series.
 func (s Series) Prefix() string {
 	if s.Model != "" {
 		return AllVectors + s.Model + "/"
@@ -65,10 +65,11 @@ func (r Range) Name(of Series) string {
 	return fmt.Sprintf("%s%014x-%014x", of.Prefix(), uint64(r.After), uint64(r.UpTo))
 }
 
-// From is below the names of the segments that begin at a number or above it, and above those of all others.
+// From returns a string that sorts before the names of the series' segments
+// that begin at after or above it, and after the names of its other segments.
 func From(of Series, after dag.Seq) string { return fmt.Sprintf("%s%014x", of.Prefix(), uint64(after)) }
 
-// Parse reads a name, and reports whether it is one that Name returns of a series that is kept.
+// Parse is the inverse of Name. It reports false for a string that Name returns for no segment of a kept series.
 func Parse(name string) (of Series, r Range, ok bool) {
 	for _, of := range Kept() {
 		numbers, found := strings.CutPrefix(name, of.Prefix())
@@ -82,13 +83,13 @@ func Parse(name string) (of Series, r Range, ok bool) {
 	return Series{}, Range{}, false
 }
 
-// whole reports whether a range is that of a segment.
+// whole reports whether a segment can have the range.
 func (r Range) whole() bool {
 	size := r.UpTo - r.After
 	return r.UpTo > r.After && r.UpTo <= dag.MaxSeq && (size == Least || size == Most) && r.After%size == 0
 }
 
-// Of returns the ranges that have a number, the largest first.
+// Of returns the ranges of the segments that contain a number, the largest first.
 func Of(seq dag.Seq) (list []Range) {
 	for _, size := range []dag.Seq{Most, Least} {
 		after := (seq - 1) / size * size
@@ -97,7 +98,8 @@ func Of(seq dag.Seq) (list []Range) {
 	return list
 }
 
-// Within returns the ranges that numbers up to head are to be kept in, ascending: the largest that are full, and each once.
+// Within returns the ranges of the segments that should contain the numbers up to head,
+// ascending and without overlap: every full range of Most, then the full ranges of Least.
 func Within(head dag.Seq) (list []Range) {
 	for _, size := range []dag.Seq{Most, Least} {
 		after := dag.Seq(0)
@@ -111,7 +113,7 @@ func Within(head dag.Seq) (list []Range) {
 	return list
 }
 
-// Parts returns the smaller ranges that a range takes the place of.
+// Parts returns the smaller ranges that a range replaces.
 func (r Range) Parts() (list []Range) {
 	if r.UpTo-r.After == Most {
 		for after := r.After; after < r.UpTo; after += Least {
@@ -121,7 +123,7 @@ func (r Range) Parts() (list []Range) {
 	return list
 }
 
-// An Erasure drops the segments that have a turn, as a part of the turn's erasure.
+// An Erasure is the change that drops the segments with a turn, as a part of the turn's erasure.
 type Erasure struct{ Turn dag.TurnID }
 
 // Needs asks for the turn's number.

@@ -8,7 +8,7 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// TurnOf returns a stored turn as an index takes it. It fails if the body is not in its form.
+// TurnOf returns a stored turn in the form that an index accepts. It fails if the body is not in its form.
 func TurnOf(r *store.Record) (retrieval.Turn, error) {
 	t := retrieval.Turn{
 		ID: r.Turn.ID, Conversation: r.Turn.Conversation, Seq: r.Seq, Role: r.Turn.Role, Salience: r.Turn.Salience, CreatedAt: r.Turn.CreatedAt, Leaf: r.Leaf, Withheld: r.Body == nil,

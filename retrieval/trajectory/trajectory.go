@@ -1,7 +1,7 @@
-// Package trajectory owns where a turn is in the course of its conversation: five coordinates, and the distance between two turns by them.
+// Package trajectory owns the position of a turn in its conversation: five coordinates, and the distance between two turns.
 //
-// Each coordinate is a number of millionths, from 0 to 1, and all arithmetic is on integers. They follow from the turns that are given and from
-// nothing else, so another turn may change those of the others: as of a number they are the same for ever, if no text is erased.
+// Each coordinate is from 0 to 1, in millionths, and all arithmetic is on integers. Coordinates depend only on the given turns, so one more turn
+// may change those of the others. As of a number they never change, unless a text is erased.
 package trajectory
 
 import (
@@ -10,26 +10,26 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// A Turn is what the coordinates of a turn follow from.
+// A Turn has the properties of a turn from which its coordinates are computed.
 type Turn struct {
 	ID        dag.TurnID
-	Parents   []dag.TurnID // the first counts, of those that are given before the turn; its depth is by the deepest
+	Parents   []dag.TurnID // the first one that is given before the turn counts; the depth is computed from the deepest
 	CreatedAt dag.Time
 	Terms     []int32 // distinct numbers of the words of its text, ascending, as retrieval.Index.Terms returns them
 	Size      int     // bytes of its text
 }
 
-// Coordinates are where a turn is.
+// Coordinates are the position of a turn.
 type Coordinates struct {
-	Depth       dag.PPM // how many turns are above it, in parts of the deepest's: 0 for one without a parent
+	Depth       dag.PPM // number of turns above it, as a share of the deepest turn's: 0 without a parent
 	Sibling     dag.PPM // its place among the children of its first parent, in the order given: 0 for the first, 1 for the last of several
-	Homogeneity dag.PPM // the share of terms that it has in common with its first parent, of those that either has; 1 without a parent
-	Temporal    dag.PPM // when it was created, between the earliest and the latest
-	Complexity  dag.PPM // the logarithm of its size, in parts of the largest's
+	Homogeneity dag.PPM // the share of common terms among the terms of the turn and its first parent; 1 without a parent
+	Temporal    dag.PPM // its time of creation, from the earliest (0) to the latest (1)
+	Complexity  dag.PPM // the logarithm of its size, as a share of the largest turn's
 }
 
-// Of returns the coordinates of the turns of a conversation, parallel to them. A turn comes after its parents, as it does in the order of sequence
-// numbers; parents that are not before it are none.
+// Of returns the coordinates of the turns of a conversation, parallel to them. A turn must come after its parents, as it does in the
+// order of sequence numbers; parents that do not come before it are ignored.
 func Of(turns []Turn) []Coordinates {
 	of := make([]Coordinates, len(turns))
 	places := make(map[dag.TurnID]int, len(turns))
@@ -68,10 +68,10 @@ func Of(turns []Turn) []Coordinates {
 	return of
 }
 
-// none is the first parent of a turn without one.
+// none is the index of the first parent of a turn without parents.
 const none = -1
 
-// span returns when the earliest and the latest turn were created.
+// span returns the times when the earliest and the latest turn were created.
 func span(turns []Turn) (earliest, latest dag.Time) {
 	for i := range turns {
 		if t := turns[i].CreatedAt; i == 0 {
@@ -83,7 +83,7 @@ func span(turns []Turn) (earliest, latest dag.Time) {
 	return earliest, latest
 }
 
-// share is n/most, 0 if most is.
+// share returns n/most; 0 if most is 0.
 func share(n, most int64) dag.PPM {
 	if most <= 0 {
 		return 0
@@ -93,14 +93,14 @@ func share(n, most int64) dag.PPM {
 	return dag.PPM(q)
 }
 
-// logarithm returns log2(1 + n) in parts of 2^16: the line between the two powers of 2 beside it.
+// logarithm returns log2(1 + n) in units of 2^-16, linearly interpolated between powers of 2.
 func logarithm(n int) int64 {
 	x := uint64(max(n, 0)) + 1
 	whole := bits.Len64(x) - 1
 	return int64(whole)<<16 + int64((x-1<<whole)<<16>>whole)
 }
 
-// common is the share of numbers that two ascending lists have in common, of those that either has; 1 if neither has any.
+// common returns the share of common numbers among all numbers of two ascending lists; 1 if both are empty.
 func common(a, b []int32) dag.PPM {
 	both, all := 0, 0
 	for len(a) > 0 && len(b) > 0 {
@@ -121,14 +121,14 @@ func common(a, b []int32) dag.PPM {
 	return share(int64(both), int64(all))
 }
 
-// Weights say how much each coordinate counts.
+// Weights are the weights of the coordinates in a distance.
 type Weights struct{ Depth, Sibling, Homogeneity, Temporal, Complexity dag.PPM }
 
-// Equal lets every coordinate count alike.
+// Equal gives every coordinate the same weight.
 var Equal = Weights{dag.One, dag.One, dag.One, dag.One, dag.One}
 
-// Distance returns how far two turns of one conversation are apart, from 0 to 1: the mean of the differences of their coordinates by the weights, rounded up, so
-// that no way round is shorter. It is 0 if no coordinate counts.
+// Distance returns the distance between two turns of one conversation, from 0 to 1: the weighted mean of the differences of their
+// coordinates. It is rounded up, so the triangle inequality holds. It is 0 if all weights are 0.
 func (w *Weights) Distance(a, b *Coordinates) dag.PPM {
 	sum, all := uint64(0), uint64(0)
 	for _, c := range [...]struct{ weight, a, b dag.PPM }{

@@ -6,11 +6,11 @@ import (
 	"sync/atomic"
 )
 
-// What a node has, in bytes, beside its links and branches: itself, and the slices of its lowest level.
+// Bytes of a node without its links and branches, including the slices of its lowest level, and bytes of a link.
 const ofNode, ofLink = 96, 4
 
-// Link links a batch of places, if as many wait. It reads the Flat, of which nothing may be changed meanwhile; goroutines read the graph as it was and
-// write what is theirs alone.
+// Link links a batch of places, if enough wait. The Flat must not be changed meanwhile. The goroutines read the graph as it was before, and each
+// writes only nodes of its own.
 func (h *HNSW) Link() {
 	if !h.Waits() {
 		return
@@ -65,7 +65,7 @@ func (h *HNSW) each(n int, fn func(i int)) {
 	group.Wait()
 }
 
-// choose picks the links of a node, out of the graph and of nodes that come before it in its batch.
+// choose picks the links of a node from the graph and from the nodes before it in its batch.
 func (h *HNSW) choose(n int32, earlier []int32) {
 	m := h.marks.Get().(*marks)
 	defer h.marks.Put(m)
@@ -105,7 +105,7 @@ func (h *HNSW) choose(n int32, earlier []int32) {
 	}
 }
 
-// relink adds links to a node, and drops what is too many.
+// relink adds links to a node, and drops links if there are too many.
 func (h *HNSW) relink(n int32, level int, more []int32) {
 	at := &h.nodes[n]
 	links := slices.Clone(at.links[level])
@@ -124,7 +124,7 @@ func (h *HNSW) relink(n int32, level int, more []int32) {
 	at.links[level] = links
 }
 
-// grow puts a node into the tree: under its nearest, or where that has no room, under the nearest of its children, and so on.
+// grow adds a node to the tree: under its nearest node or, if that has no room, under the nearest of its children, and so on.
 func (h *HNSW) grow(n int32) {
 	at := &h.nodes[n]
 	for at.parent != none && len(h.nodes[at.parent].children) == branchesMost {
@@ -136,7 +136,7 @@ func (h *HNSW) grow(n int32) {
 	}
 }
 
-// Erase takes a place out of the graph, whose vector the Flat has erased or is about to. What was linked to it is linked to what it was linked to.
+// Erase removes a place from the graph. The Flat must erase its vector before or after. Nodes with a link to it get its links instead.
 func (h *HNSW) Erase(place int) {
 	if place >= len(h.nodes) || h.nodes[place].links == nil {
 		return
@@ -163,7 +163,7 @@ func (h *HNSW) Erase(place int) {
 	}
 }
 
-// cut takes a node out of the tree. Its first child takes its place, and the others come under that one.
+// cut removes a node from the tree. Its first child takes its place, and the other children are added under that child.
 func (h *HNSW) cut(gone int32, left *node) {
 	if left.parent != none {
 		above := &h.nodes[left.parent]

@@ -9,7 +9,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// MaxDimensions bounds the components of a vector, so that a dot product has 32 bits.
+// MaxDimensions bounds the components of a vector, so that a dot product fits into 32 bits.
 const MaxDimensions = 1 << 16
 
 // Dot returns the dot product of two vectors of the same length.
@@ -34,7 +34,7 @@ type Hit struct {
 	Score int64
 }
 
-// better orders hits by score, the highest first, and equal ones by id.
+// better orders hits by score, the highest first, and equal scores by id.
 func better(a, b Hit) int {
 	return cmp.Or(cmp.Compare(b.Score, a.Score), a.ID.Compare(b.ID))
 }
@@ -44,19 +44,19 @@ type Flat struct {
 	dimensions int
 	vectors    []int8 // of all places, one after the other
 	turns      []turn
-	count      int // of vectors
+	count      int // number of vectors
 }
 
 type turn struct {
 	id  dag.TurnID
 	seq dag.Seq
-	has bool // a vector
+	has bool // it has a vector
 }
 
-// NewFlat returns an empty index of vectors with so many components.
+// NewFlat returns an empty index of vectors with a number of components.
 func NewFlat(dimensions int) *Flat { return &Flat{dimensions: dimensions} }
 
-// Add adds a turn after all others and returns its place, which counts from 0. A nil vector is none: the turn is never found.
+// Add adds a turn after all others and returns its place, counted from 0. A turn with a nil vector is never found.
 func (f *Flat) Add(id dag.TurnID, seq dag.Seq, vector []int8) (place int, err error) {
 	switch n := len(f.turns); {
 	case vector != nil && len(vector) != f.dimensions:
@@ -74,7 +74,7 @@ func (f *Flat) Add(id dag.TurnID, seq dag.Seq, vector []int8) (place int, err er
 	return len(f.turns) - 1, nil
 }
 
-// Grow makes room for so many more turns.
+// Grow makes room for a number of further turns.
 func (f *Flat) Grow(turns int) {
 	f.turns, f.vectors = slices.Grow(f.turns, turns), slices.Grow(f.vectors, turns*f.dimensions)
 }
@@ -97,12 +97,12 @@ func (f *Flat) Count() int { return f.count }
 // Has reports whether a place has a vector.
 func (f *Flat) Has(place int) bool { return f.turns[place].has }
 
-// At returns the vector of a place, zero if it has none. It must not be changed.
+// At returns the vector of a place, or the zero vector if it has none. It must not be changed.
 func (f *Flat) At(place int) []int8 {
 	return f.vectors[place*f.dimensions : (place+1)*f.dimensions]
 }
 
-// Scan calls fn with the score of each vector that is numbered up to asOf, in the order of their places.
+// Scan calls fn with the score of each vector of a turn numbered up to asOf, in the order of places.
 func (f *Flat) Scan(query []int8, asOf dag.Seq, fn func(place int, score int64)) {
 	for n := range f.turns {
 		if f.turns[n].seq > asOf {
@@ -114,8 +114,8 @@ func (f *Flat) Scan(query []int8, asOf dag.Seq, fn func(place int, score int64))
 	}
 }
 
-// Search returns the best of the vectors that are numbered up to asOf, the best first, and of equal ones the one with the lower
-// id first.
+// Search returns the best vectors of turns numbered up to asOf, the best first and equal scores by
+// ascending id.
 func (f *Flat) Search(query []int8, asOf dag.Seq, limit int) []Hit {
 	var hits []Hit
 	floor := int64(math.MinInt64)

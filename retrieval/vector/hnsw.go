@@ -12,28 +12,28 @@ import (
 )
 
 const (
-	linksPicked  = 16  // that a vector gets on each level when it comes
-	linksMost    = 32  // that it has on the lowest level
-	linksAbove   = 16  // that it has on each other level
-	branchesMost = 8   // children in the tree
+	linksPicked  = 16  // links of a new vector on each level
+	linksMost    = 32  // most links of a vector on the lowest level
+	linksAbove   = 16  // most links of a vector on each other level
+	branchesMost = 8   // most children in the tree
 	widthBuild   = 200 // candidates for links
-	widthAbove   = 8   // candidates while a search goes down
+	widthAbove   = 8   // candidates on the levels above, on the way down
 	batch        = 256 // vectors that are linked together
-	levelBits    = 4   // one vector in 16 of each level is on the next one too
+	levelBits    = 4   // one vector in 16 of each level is also on the next level
 )
 
-// An HNSW finds vectors of a Flat that are near a query by a graph, and may miss some. Places are linked in batches of a fixed size: each vector
-// is compared with the graph as it was before the batch and with those that come before it in the batch, so the graph does not depend on the number
-// of workers. Vectors that wait for their batch are compared one by one.
+// An HNSW finds vectors of a Flat that are near a query with a graph, and may miss some. Places are linked in batches of a fixed size:
+// each vector is compared with the graph as it was before the batch and with the vectors before it in the batch, so the graph does not
+// depend on the number of workers. A search compares vectors that wait for their batch one by one.
 //
-// Beside the links, of which the graph keeps the most useful, a tree joins each vector to one near it. Its branches are
-// never dropped, so every vector can be reached, however many are equal or almost equal.
+// The graph keeps only the most useful links. In addition, a tree connects each vector to one near it. Branches of the tree are
+// never dropped, so every vector can be reached, even if many are equal or almost equal.
 //
 // An HNSW must not be changed while it is read.
 type HNSW struct {
 	flat    *Flat
 	workers int
-	nodes   []node // by place; those of the Flat from here on wait for their batch
+	nodes   []node // by place; later places of the Flat wait for their batch
 	entry   int32  // a node of the highest level; none: no node is linked
 	size    int
 	marks   sync.Pool
@@ -44,19 +44,19 @@ const none = -1
 // A node is a place in the graph.
 type node struct {
 	links    [][]int32 // by level; nil: the place has no vector
-	parent   int32     // the nearest node while it is linked, then the one above it in the tree; none for the root
+	parent   int32     // while it is linked, the nearest node; then the node above it in the tree; none for the root
 	children []int32
 }
 
-// NewHNSW returns a graph without any of the places of a Flat, which so many goroutines extend; at least one.
+// NewHNSW returns an empty graph over a Flat. workers goroutines extend it, at least one.
 func NewHNSW(f *Flat, workers int) *HNSW {
 	return &HNSW{flat: f, workers: max(1, workers), entry: none, marks: sync.Pool{New: func() any { return &marks{} }}}
 }
 
-// Waits reports whether there are as many places that are not in the graph as Link takes.
+// Waits reports whether enough places for a batch wait for Link.
 func (h *HNSW) Waits() bool { return h.flat.Len()-len(h.nodes) >= batch }
 
-// Size estimates the bytes of the graph, without those of the vectors.
+// Size returns the approximate number of bytes that the graph takes in memory, without the vectors.
 func (h *HNSW) Size() int { return h.size }
 
 func (h *HNSW) vector(n int32) []int8 { return h.flat.At(int(n)) }
@@ -71,7 +71,7 @@ func levelOf(id dag.TurnID) int {
 
 func (n *node) level() int { return len(n.links) - 1 }
 
-// A candidate is a node by its score, for a query or another node.
+// A candidate is a node with its score for a query or for another node.
 type candidate struct {
 	score int64
 	place int32
@@ -82,8 +82,8 @@ func nearer(a, b candidate) int {
 	return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.place, b.place))
 }
 
-// Search returns vectors near the query, the best of those that it saw first, and of equal ones the one with the lower id first. The
-// wider a search is, the more it sees; a width of 64 suits 10 hits.
+// Search returns vectors near the query: the best of those that it examined, the best first and equal scores by ascending id. A
+// wider search examines more vectors; a width of 64 suits 10 hits.
 func (h *HNSW) Search(query []int8, limit, width int) []Hit {
 	var found []candidate
 	if h.entry != none {
@@ -112,20 +112,20 @@ func (h *HNSW) start(query []int8) []candidate {
 	return []candidate{{score: Dot(query, h.vector(h.entry)), place: h.entry}}
 }
 
-// marks are the nodes that a search has seen: those with the number of this search.
+// marks record the nodes that a search has seen: those whose entry is the number of the search.
 type marks struct {
 	seen []uint32
 	now  uint32
 }
 
-// begin forgets all marks, of so many nodes.
+// begin begins a search of a graph with a number of nodes, none of which is marked.
 func (m *marks) begin(nodes int) {
 	if m.now++; m.now == 0 || len(m.seen) < nodes {
 		m.seen, m.now = make([]uint32, nodes+nodes/4), 1
 	}
 }
 
-// first reports whether a node was not seen before.
+// first marks a node, and reports whether it was not marked before.
 func (m *marks) first(n int32) bool {
 	if m.seen[n] == m.now {
 		return false
@@ -134,8 +134,8 @@ func (m *marks) first(n int32) bool {
 	return true
 }
 
-// beam follows links of a level from some candidates on, always those of the best whose links have not been followed, and returns the best
-// that it saw, at most width.
+// beam follows links of a level from some candidates on. It always follows the links of the best candidate whose links have not been
+// followed, and returns the best candidates that it saw, at most width.
 func (h *HNSW) beam(m *marks, query []int8, from []candidate, level, width int) []candidate {
 	m.begin(len(h.nodes))
 	best := make([]candidate, 0, width+1)
@@ -181,8 +181,8 @@ func (h *HNSW) beam(m *marks, query []int8, from []candidate, level, width int) 
 	return best
 }
 
-// pick returns candidates to link to, the nearest first: one counts only if none that was picked is nearer to it than the
-// node is, so that links lead in all directions. Where that leaves room, the nearest of the others fill it.
+// pick returns the candidates to link to, the nearest first. It picks a candidate only if no picked one is nearer to it than the
+// node is, so that links lead in all directions. If there is room left, it adds the nearest of the others.
 func (h *HNSW) pick(near []candidate, most int) []int32 {
 	picked := make([]int32, 0, most)
 	var others []int32
@@ -200,7 +200,7 @@ func (h *HNSW) pick(near []candidate, most int) []int32 {
 	return append(picked, others[:min(len(others), most-len(picked))]...)
 }
 
-// candidates returns nodes by their score for a vector, the nearest first.
+// candidates returns nodes as candidates for a vector, the nearest first.
 func (h *HNSW) candidates(v []int8, nodes []int32) []candidate {
 	list := make([]candidate, len(nodes))
 	for i, n := range nodes {

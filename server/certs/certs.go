@@ -1,13 +1,12 @@
-// Package certs owns the certificate that the service shows: it reads a pair of PEM
-// files, and takes the next pair when somebody, or a program that renews them, has
-// put other files in their place.
+// Package certs owns the TLS certificate of the service: it reads a pair of PEM files, and loads the new pair when
+// somebody, or a program that renews certificates, has replaced the files.
 //
-// Two files cannot be replaced at one moment. A pair is taken when its key is the
-// certificate's; until then the one before stays.
+// Two files cannot be replaced at the same moment. A pair is loaded once its key matches its certificate; until then
+// the previous pair stays.
 //
-// The key's file may be read and written by its owner and read by its group, as
-// systemd and Kubernetes hand credentials to a service: any wider mode than 0640 is
-// refused. Windows has no such modes and is not asked.
+// The key's file may be readable and writable by its owner and readable by its group, as systemd and Kubernetes provide
+// credentials to a service: any wider mode than 0640 is refused. Windows has no such modes, so there the mode is not
+// checked.
 package certs
 
 import (
@@ -24,19 +23,19 @@ import (
 	"time"
 )
 
-// maxFile bounds the bytes of either file.
+// maxFile is the maximum size in bytes of either file.
 const maxFile = 1 << 20
 
-// widest is the widest mode of a key's file.
+// widest is the widest allowed mode of a key's file.
 const widest = 0o640
 
-// A Reloader holds a certificate and the files that the next one comes from. It is
-// safe for use by many goroutines, except for Watch, which one at a time may run.
+// A Reloader holds a certificate and the paths of the files with the next one. It is safe for use by many goroutines,
+// except for Watch, which must not run more than once at a time.
 type Reloader struct {
 	certFile, keyFile string
 	log               *slog.Logger
 	current           atomic.Pointer[tls.Certificate]
-	seen              [sha256.Size]byte // what the files held at the last look; Watch's own
+	seen              [sha256.Size]byte // digest of the files at the last check; only Watch uses it
 }
 
 // Open reads a pair of PEM files: a certificate with its chain, and its private key.
@@ -51,9 +50,8 @@ func Open(certFile, keyFile string, log *slog.Logger) (*Reloader, error) {
 	return r, nil
 }
 
-// TLSConfig returns a server's configuration: TLS 1.2 at least, HTTP/2 and HTTP/1.1,
-// and for each handshake the certificate that is current then. Connections that
-// are keep theirs.
+// TLSConfig returns a server configuration with TLS 1.2 or later, HTTP/2 and HTTP/1.1. Each handshake uses the current
+// certificate. Open connections keep theirs.
 func (r *Reloader) TLSConfig() *tls.Config {
 	return &tls.Config{
 		MinVersion:     tls.VersionTLS12,
@@ -62,9 +60,9 @@ func (r *Reloader) TLSConfig() *tls.Config {
 	}
 }
 
-// Watch looks at the files at every tick until ctx ends or the ticks do. A new pair is
-// taken and logged; one that does not fit is logged once, and the last good one stays.
-// It compares what the files hold: their times may be those of a backup, or too coarse.
+// Watch checks the files at every tick until ctx ends or the ticks end. It loads and logs a new pair; it logs an
+// invalid pair once and keeps the last valid one. It compares the contents of the files, because their times may be
+// those of a backup, or too coarse.
 func (r *Reloader) Watch(ctx context.Context, ticks <-chan time.Time) {
 	for {
 		select {
@@ -93,8 +91,7 @@ func (r *Reloader) look(ctx context.Context) {
 	r.log.InfoContext(ctx, "certificate taken over", "names", pair.Leaf.DNSNames, "not_after", pair.Leaf.NotAfter)
 }
 
-// read reads the pair. held is the digest of what was found, a fault included, so that
-// the same fault is known again.
+// read reads the pair. held is the digest of the files or of the error, so that a repeated error is recognized.
 func (r *Reloader) read() (pair *tls.Certificate, held [sha256.Size]byte, err error) {
 	cert, certErr := readFile(r.certFile, 0o777)
 	key, keyErr := readFile(r.keyFile, widest)
@@ -102,7 +99,7 @@ func (r *Reloader) read() (pair *tls.Certificate, held [sha256.Size]byte, err er
 		return nil, sha256.Sum256([]byte(err.Error())), fmt.Errorf("certs: %w", err)
 	}
 	both := sha256.New()
-	fmt.Fprintf(both, "%d ", len(cert)) // where one ends and the other begins
+	fmt.Fprintf(both, "%d ", len(cert)) // marks where cert ends and key begins
 	both.Write(cert)
 	both.Write(key)
 	both.Sum(held[:0])
@@ -113,7 +110,7 @@ func (r *Reloader) read() (pair *tls.Certificate, held [sha256.Size]byte, err er
 	return &p, held, nil
 }
 
-// readFile reads a regular file, or what a link leads to, whose mode is not too wide.
+// readFile reads a regular file, or the target of a link, if its mode is not too wide.
 func readFile(path string, widest os.FileMode) ([]byte, error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() { // opening a pipe would wait for a writer
 		return nil, fmt.Errorf("%s is not a regular file", path)

@@ -9,11 +9,11 @@ import (
 	"github.com/graphkernel/graphkernel/normalize"
 )
 
-// The arguments of tools that are no operations of the service, or that take less than those.
+// The arguments of tools that are not operations of the service, or that have fewer arguments than the operation.
 type (
 	nothing struct{}
 
-	// The items are described by newTurn, and read by package ingest.
+	// newTurn describes the items, and package ingest reads them.
 	newTurns struct {
 		Turns []newTurn `json:"turns" min:"1" max:"1000" tool:"In any order."`
 	}
@@ -70,8 +70,8 @@ type (
 	}
 )
 
-// The arguments of the public memory server's tools. What is created has to have the form of a name
-// or a text; what is looked for or deleted may be anything.
+// The arguments of the public memory server's tools. Names and texts to be created must be valid; names to be searched
+// for or deleted may be any text.
 type (
 	newEntities struct {
 		Entities []newEntity `json:"entities" max:"1000" tool:"The entities"`
@@ -122,10 +122,10 @@ type (
 	}
 )
 
-// A memoryName becomes a name of a fact: an entity, or the type of a relation.
+// A memoryName is to become a name in a fact: an entity, or the type of a relation.
 type memoryName string
 
-// UnmarshalText takes what can be a name.
+// UnmarshalText accepts a valid name.
 func (n *memoryName) UnmarshalText(text []byte) error {
 	switch name, err := normalize.Name(string(text)); {
 	case err != nil:
@@ -137,10 +137,10 @@ func (n *memoryName) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// A memoryText is an observation, or the type of an entity.
+// A memoryText is an observation or the type of an entity.
 type memoryText string
 
-// UnmarshalText takes what can be a text.
+// UnmarshalText accepts a valid text.
 func (t *memoryText) UnmarshalText(text []byte) error {
 	if _, err := normalize.Text(string(text)); err != nil {
 		return fmt.Errorf("%w; an observation and a type of an entity have at most %d bytes: shorten or split it", err, normalize.MaxText)

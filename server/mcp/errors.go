@@ -5,14 +5,14 @@ import (
 	"github.com/graphkernel/graphkernel/api/fault"
 )
 
-// refusef makes an error of the caller's, in words meant for them.
+// refusef returns an error of the caller's, with a text meant for the caller.
 func refusef(format string, args ...any) error {
 	return api.Faultf(api.CodeInvalid, "", format, args...)
 }
 
-// sentence returns what a caller is told of an error: what is wrong, and what to do. It reports false
-// for what must not be shown. A malformed value is among that: it is the caller's where arguments are
-// read, and damage anywhere else.
+// sentence returns the text of an error for the caller: what is wrong, and what to do. It reports false for errors that
+// must not be shown. Malformed values are among these errors: if arguments are malformed the caller is at fault, but
+// anywhere else the stored data is damaged.
 func sentence(err error) (text string, code api.Code, told bool) {
 	report := fault.Of(err)
 	kind := report.Kind()

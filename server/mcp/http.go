@@ -18,18 +18,16 @@ import (
 
 const sessionHeader = "Mcp-Session-Id"
 
-// Handler serves the protocol over streamable HTTP. The server around it has
-// authenticated each request and says with identify whose it is; false is 401. A
-// session is its opener's: to any other identity it does not exist.
+// Handler serves the protocol over streamable HTTP. The server around it has authenticated each request, and identify
+// returns its identity; false is answered with 401. A session belongs to the identity that opened it: for any other
+// identity it does not exist.
 //
-// A page that a browser shows is not to reach a server on the machine it runs on, or
-// in its network (DNS rebinding). So a request that comes in on a loopback address
-// must name one in Host, and an Origin must be one of Options.Origins, or a loopback
-// address if the request came in on one. A request without Origin comes from no
-// browser. Answering what browsers ask before (CORS) is left to the server around.
+// A page in a browser must not reach a server on the browser's machine or in its network (DNS rebinding). So a request
+// that arrives on a loopback address must name a loopback address in Host, and an Origin must be one of
+// Options.Origins, or a loopback address if the request arrived on one. A request without Origin does not come from a
+// browser. CORS preflight requests are left to the surrounding server.
 //
-// The parameter tools of the URL selects the tools of the session that the request opens, as
-// ParseTools reads them.
+// The URL parameter tools selects the tools of the session that the request opens, in the form that ParseTools reads.
 func (s *Server) Handler(identify func(*http.Request) (access.Identity, bool)) http.Handler {
 	inner := sdk.NewStreamableHTTPHandler(func(r *http.Request) *sdk.Server {
 		who, _ := r.Context().Value(identityKey{}).(access.Identity)
@@ -78,7 +76,7 @@ func (s *Server) Handler(identify func(*http.Request) (access.Identity, bool)) h
 	})
 }
 
-// mayAsk reports whether the page that asks, if it is one, may.
+// mayAsk reports whether a request's Origin is allowed; a request without Origin is.
 func mayAsk(s *Server, r *http.Request) bool {
 	origins := r.Header["Origin"]
 	if len(origins) == 0 {
@@ -95,13 +93,12 @@ func mayAsk(s *Server, r *http.Request) bool {
 	return err == nil && at != nil && loopback.Is(at.String()) && loopback.Is(page.Host)
 }
 
-// Sessions over HTTP. The SDK keeps them, ends those that are idle, and closes one
-// whose initialization failed; this table says whose each is, and bounds them.
+// sessions are the sessions over HTTP. The SDK stores them, ends idle sessions, and closes a session whose
+// initialization failed; this table stores the owner of each session, and limits their number.
 //
-// A request that opens a session reserves a place before the SDK sees it: the SDK sends
-// the id of a session with every answer to initialize, also with an error, so a refusal
-// from there would be a 200 with the id of a session that does not exist. A session that
-// is too many is refused rather than the oldest idle one ended: the holders of one key
+// A request that opens a session reserves a place before the SDK sees it. The SDK sends the id of a session with every
+// answer to initialize, also with an error, so a refusal by the SDK would be a 200 with the id of a session that does
+// not exist. An additional session is refused, rather than ending the oldest idle one: otherwise the holders of one key
 // would end each other's sessions in turn, and none of them would learn why.
 type sessions struct {
 	most, each int
@@ -109,12 +106,12 @@ type sessions struct {
 	mu     sync.Mutex
 	owner  map[string]access.Identity
 	queues map[string]*queue
-	taken  map[access.Identity]int // open and reserved ones of each
+	taken  map[access.Identity]int // open and reserved places of each identity
 	all    int                     // the sum of taken
 	closed bool
 }
 
-// A place is one session's share of the bounds.
+// A place is the place of one session in the table.
 type place struct {
 	who     access.Identity
 	session string // "" until the session is initialized; guarded by sessions.mu
@@ -122,17 +119,17 @@ type place struct {
 
 type placeKey struct{}
 
-// A tooMany says how the opening of a session is refused.
+// A tooMany is the refusal to open a session.
 type tooMany struct {
 	status, retryAfter int
 	detail             string
 }
 
-// retrySession is after how many seconds opening a session may be tried again. Idle
-// sessions end after half an hour, and others when their clients say so.
+// retrySession is the number of seconds after which opening a session may be tried again. Idle sessions end after half
+// an hour, and others when their clients end them.
 const retrySession = 60
 
-// belongs reports whether a session is open and somebody's.
+// belongs reports whether a session is open and belongs to an identity.
 func (t *sessions) belongs(id string, who access.Identity) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -140,7 +137,7 @@ func (t *sessions) belongs(id string, who access.Identity) bool {
 	return ok && owner == who
 }
 
-// queueOf returns the queue of a session, an empty one of its own if the session is not open any more.
+// queueOf returns the queue of a session, or a new empty queue if the session is no longer open.
 func (t *sessions) queueOf(id string) *queue {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -150,7 +147,7 @@ func (t *sessions) queueOf(id string) *queue {
 	return &queue{}
 }
 
-// reserve takes a place for a session that is to be opened, or says why there is none.
+// reserve reserves a place for a session to be opened, or returns the reason for refusing it.
 func (t *sessions) reserve(who access.Identity) (*place, *tooMany) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -176,7 +173,7 @@ func (t *sessions) reserve(who access.Identity) (*place, *tooMany) {
 	return &place{who: who}, nil
 }
 
-// release returns a place back, unless a session has it.
+// release frees a reserved place, unless a session has entered it.
 func (t *sessions) release(p *place) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -185,8 +182,8 @@ func (t *sessions) release(p *place) {
 	}
 }
 
-// enter returns a place to the session that was opened. It reports false if the place has
-// one, or the server is stopping.
+// enter gives a reserved place to the opened session. It reports false if the place already has a session, or if the
+// server is stopping.
 func (t *sessions) enter(id string, p *place) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -207,7 +204,7 @@ func (t *sessions) leave(id string) {
 	t.free(who)
 }
 
-// free is called with t.mu held.
+// free frees a place of an identity. The caller holds t.mu.
 func (t *sessions) free(who access.Identity) {
 	t.all--
 	if t.taken[who]--; t.taken[who] == 0 {
@@ -215,8 +212,8 @@ func (t *sessions) free(who access.Identity) {
 	}
 }
 
-// opening notes a session when it is initialized. A client learns its id from the
-// answer to that, so no request can come before.
+// opening records a session when it is initialized. A client learns the session's id from the answer to initialize, so
+// no other request can come first.
 func (s *Server) opening(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, r sdk.Request) (sdk.Result, error) {
 		session, ok := r.GetSession().(*sdk.ServerSession)
@@ -236,7 +233,7 @@ func (s *Server) opening(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
-// Close ends every session and refuses new ones. It waits for the calls at work.
+// Close ends every session and refuses new ones. It waits for running calls.
 func (s *Server) Close() {
 	s.sessions.mu.Lock()
 	s.sessions.closed = true

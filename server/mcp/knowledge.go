@@ -12,20 +12,20 @@ import (
 	"github.com/graphkernel/graphkernel/knowledge"
 )
 
-// Bounds of the tools about facts. The schemas say so too.
+// Limits of the tools about facts. The schemas repeat them.
 const (
 	MaxFacts      = 1000 // facts of one knowledge_assert
 	maxPredicates = 256
-	shownRetracts = 100 // facts that knowledge_retract shows
-	shownEvidence = 20  // assertions of a fact that knowledge_find shows, the newest ones
+	shownRetracts = 100 // maximum number of facts in an answer of knowledge_retract
+	shownEvidence = 20  // maximum number of assertions of a fact in an answer of knowledge_find, the newest ones
 	mostActs      = 1 << 20
-	standardLimit = 20 // facts or entities that are shown if the caller names no number
+	standardLimit = 20 // number of facts or entities shown by default
 
 	factValues = 32 // values of one fact on average
 	listValues = fewValues + knowledge.MaxStarts + maxPredicates
 )
 
-// assertSource is the source of a fact for which none is named.
+// assertSource is the source of facts that name no source.
 const assertSource = "mcp"
 
 type asserted struct {
@@ -78,7 +78,7 @@ func findFacts(ctx context.Context, s *Server, who access.Identity, in factSearc
 	if in.Evidence {
 		evidence = shownEvidence
 	}
-	page.Next = "" // which is said beside it
+	page.Next = "" // it is in the block next to the text
 	a.view, a.result = page.AsOf, page.Short(evidence)
 	return a, nil
 }

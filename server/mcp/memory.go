@@ -21,16 +21,16 @@ import (
 	"github.com/graphkernel/graphkernel/normalize"
 )
 
-// The nine tools of the public memory server over this store: an entity's type, each of its
-// observations and each relation is a fact of the source MemorySource. Types and observations
-// are texts, so no relation is taken for one, whatever its own type.
+// The nine tools of the public memory server, on this store: an entity's type, each of its observations and each
+// relation is a fact of the source MemorySource. Types and observations are texts, so a relation is never taken for one
+// of them, whatever the relation's type.
 const (
 	MemorySource      = "mcp:memory"
 	TypePredicate     = "entity-type"
 	ObservedPredicate = "observation"
 
-	// MaxMemory bounds the items of a list in a call, and MaxGraph the facts that
-	// read_graph and search_nodes look at. The schemas say so too.
+	// MaxMemory limits the items of a list in a call, and MaxGraph the facts that read_graph and search_nodes read. The
+	// schemas repeat them.
 	MaxMemory = 1000
 	MaxGraph  = 20_000
 
@@ -38,7 +38,7 @@ const (
 	memoryValues = 1 << 16
 )
 
-// The forms of the public server.
+// The JSON forms of the public server.
 type (
 	memoryEntity struct {
 		Name         string   `json:"name"`
@@ -53,11 +53,11 @@ type (
 	memoryGraph struct {
 		Entities  []memoryEntity   `json:"entities"`
 		Relations []memoryRelation `json:"relations"`
-		Cut       string           `json:"cut,omitempty"` // where there is more than is looked at
+		Cut       string           `json:"cut,omitempty"` // set if there are more facts than were read
 	}
 )
 
-// remembered returns an answer as the public server writes it: JSON, indented by two.
+// remembered returns an answer in the format of the public server: JSON, indented by two.
 func remembered(shown any) (answer, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -76,11 +76,11 @@ func remembered(shown any) (answer, error) {
 	return answer{text: text}, err
 }
 
-// escapes finds what package json escapes. JavaScript writes U+2028 and U+2029 as they are.
+// escapes matches the escapes of package json. JavaScript writes U+2028 and U+2029 unescaped.
 var escapes = regexp.MustCompile(`\\(?:u202[89]|.)`)
 
-// remember waits until no other call of the tenant is between looking at the memory and
-// changing it. The caller calls done.
+// remember waits until no other call of the tenant is between reading and changing the memory. The caller must call
+// done.
 func remember(ctx context.Context, s *Server, tenant dag.Tenant) (done func(), err error) {
 	place := s.remembering[maphash.String(memorySeed, string(tenant))%uint64(len(s.remembering))]
 	select {
@@ -93,8 +93,8 @@ func remember(ctx context.Context, s *Server, tenant dag.Tenant) (done func(), e
 
 var memorySeed = maphash.MakeSeed()
 
-// kept returns up to limit facts of a view that a filter matches, from any source, and whether there are
-// more. It reads them in pages.
+// kept returns up to limit facts of a view that match a filter, from any source, and reports whether there are more. It
+// reads them in pages.
 func kept(ctx context.Context, s *Server, who access.Identity, only api.FactFilter, view dag.Seq, limit int) (facts []api.Fact, cut bool, err error) {
 	for q := (api.FactQuery{FactFilter: only, View: api.View{AsOf: view}, Paging: api.Paging{Limit: kernel.MaxFacts}}); ; {
 		page, err := s.kernel.Facts().List(ctx, who.Tenant, q)
@@ -111,8 +111,8 @@ func kept(ctx context.Context, s *Server, who access.Identity, only api.FactFilt
 	}
 }
 
-// about returns the memory's facts with an entity at either end, by ascending number. That
-// an entity has the name of a type or of an observation says nothing about it. The view 0 is now.
+// about returns the memory's facts with an entity as subject or object, by ascending number. If the entity's name is
+// also the text of a type or an observation, those facts are left out. The view 0 is now.
 func about(ctx context.Context, s *Server, who access.Identity, name string, view dag.Seq) ([]api.Fact, error) {
 	facts, _, err := kept(ctx, s, who, api.FactFilter{Subject: name, Source: MemorySource}, view, 0)
 	if err != nil {
@@ -135,15 +135,15 @@ func isObservation(f *api.Fact) bool {
 	return f.Predicate == ObservedPredicate && normalize.IsText(f.Stated().Object)
 }
 
-// A graph is what facts of the memory say.
+// A graph is the entities and relations in facts of the memory.
 type graph struct {
 	memoryGraph
 	names []string    // canonical, of Entities
 	ends  [][2]string // canonical, of Relations
 }
 
-// graphOf puts facts together: entities in the order in which they were created,
-// observations and relations in the order in which they came.
+// graphOf builds a graph: the entities in the order of their creation, the observations and relations in the order in
+// which they were added.
 func graphOf(facts []api.Fact) *graph {
 	slices.SortFunc(facts, func(a, b api.Fact) int { return cmp.Compare(a.Since, b.Since) })
 	g := &graph{memoryGraph: memoryGraph{Entities: []memoryEntity{}, Relations: []memoryRelation{}}}
@@ -180,7 +180,7 @@ func graphOf(facts []api.Fact) *graph {
 	return g
 }
 
-// only leaves entities and the relations with one of them at an end.
+// only returns the matching entities, and the relations with one of them at an end.
 func (g *graph) only(fits func(name string, e *memoryEntity) bool) memoryGraph {
 	part := memoryGraph{Entities: []memoryEntity{}, Relations: []memoryRelation{}, Cut: g.Cut}
 	in := map[string]bool{}
@@ -198,7 +198,7 @@ func (g *graph) only(fits func(name string, e *memoryEntity) bool) memoryGraph {
 	return part
 }
 
-// wholeGraph returns the memory of a view as far as MaxGraph facts go.
+// wholeGraph returns the memory of a view, up to the limit of MaxGraph facts.
 func wholeGraph(ctx context.Context, s *Server, who access.Identity, view dag.Seq) (*graph, error) {
 	facts, cut, err := kept(ctx, s, who, api.FactFilter{Source: MemorySource}, view, s.mostFacts)
 	if err != nil {
@@ -213,7 +213,7 @@ func wholeGraph(ctx context.Context, s *Server, who access.Identity, view dag.Se
 
 const cutSentence = "this is not all: the memory has more facts than are looked at in one call, and these are the oldest; open_nodes finds any entity by its name"
 
-// memoryView returns the view that pages of an answer are of.
+// memoryView returns the view of the pages of an answer.
 func memoryView(ctx context.Context, s *Server, who access.Identity, from position) (dag.Seq, error) {
 	if from.view != 0 {
 		return from.view, nil
@@ -221,7 +221,7 @@ func memoryView(ctx context.Context, s *Server, who access.Identity, from positi
 	return s.kernel.Turns().Head(ctx, who.Tenant)
 }
 
-// shownGraph returns what a question about the memory of a view is answered with.
+// shownGraph returns the answer to a query about the memory of a view.
 func shownGraph(ctx context.Context, s *Server, who access.Identity, from position, ask func(view dag.Seq) (memoryGraph, error)) (answer, error) {
 	view, err := memoryView(ctx, s, who, from)
 	if err != nil {
@@ -249,7 +249,7 @@ func searchNodes(ctx context.Context, s *Server, who access.Identity, in nodeSea
 	if n := utf8.RuneCountInString(query); n > maxSearch {
 		return answer{}, refusef("the arguments: query: %d characters, want at most %d", n, maxSearch)
 	}
-	lower := cases.Lower(language.Und) // as JavaScript does it
+	lower := cases.Lower(language.Und) // like JavaScript
 	query = lower.String(query)
 	has := func(text string) bool { return strings.Contains(lower.String(text), query) }
 	return shownGraph(ctx, s, who, from, func(view dag.Seq) (memoryGraph, error) {
@@ -274,7 +274,7 @@ func openNodes(ctx context.Context, s *Server, who access.Identity, in nodeNames
 		for _, name := range in.Names {
 			canonical, err := normalize.Name(name)
 			if canonical = aliases.Resolve(canonical); err != nil || asked[canonical] {
-				continue // nothing can have such a name
+				continue // no entity can have such a name
 			}
 			asked[canonical] = true
 			some, err := about(ctx, s, who, name, view)

@@ -17,7 +17,7 @@ import (
 	"github.com/graphkernel/graphkernel/internal/canon"
 )
 
-// units counts what pages of a graph are made of: entities, observations and relations.
+// units counts the units of a graph's pages: entities, observations and relations.
 func (g *memoryGraph) units() int {
 	n := len(g.Entities) + len(g.Relations)
 	for i := range g.Entities {
@@ -26,7 +26,8 @@ func (g *memoryGraph) units() int {
 	return n
 }
 
-// part returns the graph of some units. An entity whose observations are in several parts is in each, with those of the part.
+// part returns the units in [from, to) as a graph. An entity whose observations are in several parts is in each of
+// them, with the observations of that part.
 func (g *memoryGraph) part(from, to int) memoryGraph {
 	part := memoryGraph{Entities: []memoryEntity{}, Relations: []memoryRelation{}, Cut: g.Cut}
 	at := 0
@@ -47,10 +48,10 @@ func (g *memoryGraph) part(from, to int) memoryGraph {
 	return part
 }
 
-// shortCut marks where a text of a page was cut off.
+// shortCut marks the place where a text of a page was cut.
 const shortCut = "…"
 
-// shorten cuts the type and the observations of a part to at most so many bytes each, and reports whether it cut any.
+// shorten cuts the type and the observations in a part to a number of bytes each, and reports whether it cut any.
 func (g *memoryGraph) shorten(most int) (short bool) {
 	cut := func(text string) string {
 		if len(text) <= most {
@@ -74,7 +75,8 @@ func (g *memoryGraph) shorten(most int) (short bool) {
 	return short
 }
 
-// graphPage is page for a graph: the text of each page is a whole JSON value. The offset of a position counts units.
+// graphPage is like page, for a graph: the text of each page is a complete JSON value. The offset of a position counts
+// units.
 func graphPage(a *answer, from position, most int) (*sdk.CallToolResult, error) {
 	g := a.graph
 	all, err := remembered(g)
@@ -86,7 +88,7 @@ func graphPage(a *answer, from position, most int) (*sdk.CallToolResult, error) 
 	if from.offset > 0 && (here.sum != from.sum || from.offset >= units) {
 		return nil, refusef("after: the answer is no longer what it was when its first part was given; ask again without after")
 	}
-	// of returns the page up to a unit, with texts of at most so many bytes, and whether it has room.
+	// of returns the page up to a unit, with texts of at most longest bytes, and reports whether it fits.
 	of := func(to, longest int) (*sdk.CallToolResult, bool, error) {
 		part := g.part(from.offset, to)
 		said := ""
@@ -131,7 +133,7 @@ func graphPage(a *answer, from position, most int) (*sdk.CallToolResult, error) 
 			return last, nil
 		}
 		if !ok || n == left {
-			low, high := fits, n // low has room, high has not
+			low, high := fits, n // low fits, high does not
 			for high-low > 1 {
 				middle := (low + high) / 2
 				if ok, err = try(middle); err != nil {
@@ -148,7 +150,7 @@ func graphPage(a *answer, from position, most int) (*sdk.CallToolResult, error) 
 	if fits > 0 {
 		return last, nil
 	}
-	// Not even one unit has room: its text is cut off.
+	// Not even one unit fits: its text is cut.
 	failed := error(nil)
 	longest := sort.Search(whole, func(n int) bool {
 		_, ok, err := of(from.offset+1, n)
@@ -167,7 +169,8 @@ func graphPage(a *answer, from position, most int) (*sdk.CallToolResult, error) 
 	return r, err
 }
 
-// listPage is page for the list that a change of the memory answers with: the items that have room, as a whole JSON value. A list cannot be asked for again.
+// listPage is like page, for the list with which a change of the memory answers: the items that fit, as a complete JSON
+// value. The rest of a list cannot be requested.
 func listPage(a *answer, most int) (*sdk.CallToolResult, error) {
 	n := a.items.Len()
 	of := func(items int) (r *sdk.CallToolResult, fits bool, err error) {
@@ -200,27 +203,27 @@ func listPage(a *answer, most int) (*sdk.CallToolResult, error) {
 	return r, err
 }
 
-// memoryText64 is more than the bytes of any text of the memory.
+// memoryText64 is larger than any text of the memory, in bytes.
 const memoryText64 = 64<<10 + 1
 
-// A graphLeft counts the entities, observations and relations that are left.
+// A graphLeft counts the remaining units of a graph, or the remaining items of a list.
 type graphLeft struct {
 	Cut  string `json:"cut"`
 	Next string `json:"next,omitempty"`
 	Left int    `json:"left,omitempty"`
 }
 
-// leftOut says which members of a call's arguments were dropped.
+// leftOut names the dropped members of a call's arguments.
 type leftOut struct {
 	LeftOut []string `json:"left_out"`
 	Count   int      `json:"left_out_count"`
 	Why     string   `json:"why"`
 }
 
-// mostLeftOut is how many dropped members are named.
+// mostLeftOut is the maximum number of dropped members that are named.
 const mostLeftOut = 5
 
-// loosely makes a tool drop the members of its arguments that it does not know, and say so, as the public memory server drops them.
+// loosely makes a tool drop unknown members of its arguments, like the public memory server, and report them.
 func loosely(t tool) tool {
 	do := t.do
 	t.do = func(ctx context.Context, s *Server, who access.Identity, in *canon.Cursor, from position) (answer, error) {
@@ -235,7 +238,7 @@ func loosely(t tool) tool {
 	return t
 }
 
-// drop takes the members out of a value that a type does not have.
+// drop removes the members of a value that are not fields of a type.
 func drop(v *canon.Value, t reflect.Type, where string, dropped *[]string) {
 	switch {
 	case t.Kind() == reflect.Slice && v.Kind == canon.Array:

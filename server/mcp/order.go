@@ -11,25 +11,25 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Clients send the calls of one answer of a model without waiting in between, and the SDK runs the calls of a session at once. A queue makes them take effect
-// in their order: the transport gives each call a ticket as it comes in, and the handler waits until the calls before it are answered. A ping, a
-// cancellation and every other method do not wait.
+// Clients send the calls in one answer of a model without waiting in between, and the SDK runs the calls of a session
+// concurrently. A queue makes them take effect in order: the transport gives each call a ticket when it arrives, and
+// the handler waits until the calls before it are answered. Pings, cancellations and all other methods do not wait.
 
-// MaxQueued bounds the calls of a session that are at work or wait.
+// MaxQueued limits the calls of a session that are running or waiting.
 const MaxQueued = 1000
 
-// ticketHeader carries the number of a ticket from the transport to the handler: the SDK hands over the header of a request and nothing else of it. A
-// value that a client sends is replaced.
+// ticketHeader is the header that carries the number of a ticket from the transport to the handler: the header is the
+// only part of a request that the SDK passes on. A value sent by a client is replaced.
 const ticketHeader = "Graphkernel-Ticket"
 
-// ordered reports whether calls of a method wait for those before them.
+// ordered reports whether calls of a method wait for earlier calls.
 func ordered(method string) bool { return method == "tools/call" || method == "resources/read" }
 
-// A queue gives the calls of one session their order. The zero value is an empty queue.
+// A queue puts the calls of one session in order. The zero value is an empty queue.
 type queue struct {
 	mu   sync.Mutex
-	last <-chan struct{} // closed when the newest ticket is done and all before it; nil if there was none
-	size int             // tickets that are not done
+	last <-chan struct{} // closed when the newest ticket and all before it are done; nil if there was none
+	size int             // number of tickets that are not done
 }
 
 // A ticket is the place of a call in a queue.
@@ -37,12 +37,12 @@ type ticket struct {
 	queue  *queue
 	before <-chan struct{} // closed when it is the ticket's turn
 	after  chan struct{}
-	place  int         // the tickets before it that were not done when it was given
-	taken  atomic.Bool // somebody has the duty to call done
+	place  int         // number of earlier tickets that were not done when this one was issued
+	taken  atomic.Bool // a caller has the duty to call done
 	over   sync.Once
 }
 
-// enter gives the ticket behind all others.
+// enter issues a ticket after all others.
 func (q *queue) enter() *ticket {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -55,7 +55,7 @@ func (q *queue) enter() *ticket {
 // take gives the caller the duty to call done. It reports false if another caller has it.
 func (t *ticket) take() bool { return t.taken.CompareAndSwap(false, true) }
 
-// wait returns when all tickets before are done, or with the context's error.
+// wait waits until all earlier tickets are done. It returns the context's error if the context ends.
 func (t *ticket) wait(ctx context.Context) error {
 	if t.before == nil {
 		return ctx.Err()
@@ -68,7 +68,7 @@ func (t *ticket) wait(ctx context.Context) error {
 	}
 }
 
-// done lets the next ticket have its turn, as soon as those before this one are done, too.
+// done lets the next ticket proceed as soon as all tickets before this one are done, too.
 func (t *ticket) done() {
 	t.over.Do(func() {
 		t.queue.mu.Lock()
@@ -89,13 +89,14 @@ func (t *ticket) done() {
 	})
 }
 
-// tickets are those that a transport gave and no handler has taken, by their numbers.
+// tickets are the tickets that a transport issued and no handler has taken, by number.
 type tickets struct {
 	all  sync.Map // of string to *ticket
 	next atomic.Uint64
 }
 
-// give writes a ticket into a header. The transport calls drop when no handler can come any more.
+// give issues a ticket and writes its number into a header. The transport calls drop when no handler can take the
+// ticket any more.
 func (s *tickets) give(q *queue, header http.Header) (drop func()) {
 	t, id := q.enter(), strconv.FormatUint(s.next.Add(1), 10)
 	s.all.Store(id, t)
@@ -108,7 +109,8 @@ func (s *tickets) give(q *queue, header http.Header) (drop func()) {
 	}
 }
 
-// of returns the ticket of a request; the caller calls done. A request without a ticket, or whose transport dropped it, gets the last place of its queue.
+// of returns the ticket of a request; the caller must call done. A request without a ticket, or whose ticket the
+// transport dropped, gets the last place in its queue.
 func (s *tickets) of(r sdk.Request, otherwise func() *queue) *ticket {
 	if extra := r.GetExtra(); extra != nil {
 		if t, ok := s.all.LoadAndDelete(extra.Header.Get(ticketHeader)); ok {
@@ -122,7 +124,7 @@ func (s *tickets) of(r sdk.Request, otherwise func() *queue) *ticket {
 	return t
 }
 
-// inOrder lets calls of tools and resources take effect in the order of their tickets.
+// inOrder makes calls of tools and resources take effect in the order of their tickets.
 func (s *Server) inOrder(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, r sdk.Request) (sdk.Result, error) {
 		if !ordered(method) {

@@ -14,19 +14,19 @@ import (
 	"github.com/graphkernel/graphkernel/internal/canon"
 )
 
-// Bounds of an answer: the bytes of a call's result as JSON.
+// Limits of an answer, in bytes of a call's result as JSON.
 const (
 	StandardBytes = 8192 // if max_bytes is left out
-	LeastBytes    = 2048 // has room for what is said beside the text, and for some of the text
+	LeastBytes    = 2048 // enough for the blocks next to the text, and for some of the text
 )
 
-// A position is where a page of an answer begins. As text it is four numbers with dots between
-// them, which mean nothing to the caller, who sends them back as after.
+// A position is the place where a page of an answer begins. Its text is four numbers separated by dots, which are
+// opaque to the caller, who sends them back as after.
 type position struct {
-	view   dag.Seq // what is asked about; 0 where no view is
-	after  uint64  // the part of a longer list; see answer
-	offset int     // bytes of the text before it
-	sum    uint32  // of the whole text: pages of two texts are not put together
+	view   dag.Seq // the view of the answer; 0 if it has none
+	after  uint64  // the number after which the part of a longer list begins; see answer
+	offset int     // number of bytes of the text before it
+	sum    uint32  // of the whole text, so that pages of two different texts are not combined
 }
 
 func (p position) String() string {
@@ -40,7 +40,7 @@ func parsePosition(text string) (p position, err error) {
 	return p, nil
 }
 
-// readPosition reads where the caller goes on; the zero value is the beginning.
+// readPosition returns the position where the answer continues; the zero value is the beginning.
 func readPosition(in *canon.Cursor) (p position) {
 	if c := in.Optional("after"); c != nil {
 		p = canon.Parsed(c, parsePosition)
@@ -60,15 +60,15 @@ func readMost(s *Server, in *canon.Cursor) int {
 	return int(n)
 }
 
-// A rest is what is said of the part of an answer that was left out.
+// A rest describes the part of an answer that was left out.
 type rest struct {
 	Cut  string `json:"cut"`
 	Next string `json:"next,omitempty"`
 	Left int    `json:"left_bytes,omitempty"`
 }
 
-// page makes the result of a call: of the text of its answer as much as there is room for, from
-// a position on, what is said beside it, and what was left out.
+// page makes the result of a call: the text of its answer from a position on, as far as it fits, the block next to it,
+// and a description of the rest.
 func page(t tool, a *answer, from position, most int) (*sdk.CallToolResult, error) {
 	here := position{a.view, a.after, from.offset, crc32.ChecksumIEEE([]byte(a.text))}
 	if from.offset > 0 && (here.sum != from.sum || from.offset >= len(a.text) || !utf8.RuneStart(a.text[from.offset])) {
@@ -78,7 +78,7 @@ func page(t tool, a *answer, from position, most int) (*sdk.CallToolResult, erro
 	if result, err := resultOf(left, a.about, t.following(a, here, left, "")); err != nil || encoded(result) <= most {
 		return result, err
 	}
-	// What is said of the rest has at most as many bytes as this: no offset and no rest is greater.
+	// The description of the rest has at most as many bytes as this one, because no offset and no rest is larger.
 	result, err := resultOf("", a.about, t.following(a, here, left, left))
 	if err != nil {
 		return nil, err
@@ -90,7 +90,7 @@ func page(t tool, a *answer, from position, most int) (*sdk.CallToolResult, erro
 	return resultOf(piece, a.about, t.following(a, here, piece, left[len(piece):]))
 }
 
-// following says what follows a piece of the text at a position, or nil if nothing does.
+// following returns the description of the rest after a piece of the text, or nil if nothing is left.
 func (t tool) following(a *answer, at position, piece, left string) *rest {
 	switch {
 	case left != "" && t.answers == inPages:
@@ -119,7 +119,7 @@ func resultOf(text string, beside ...any) (*sdk.CallToolResult, error) {
 	return r, nil
 }
 
-// encoded counts the bytes of a result.
+// encoded returns the size of a result as JSON, in bytes.
 func encoded(r *sdk.CallToolResult) int {
 	data, err := json.Marshal(r)
 	if err != nil {
@@ -128,8 +128,8 @@ func encoded(r *sdk.CallToolResult) int {
 	return len(data)
 }
 
-// beginning returns as much of a text as has room in so many bytes of a JSON string. It ends with
-// a line if one ends in the second half.
+// beginning returns as much of a text as fits into a number of bytes of a JSON string. It ends at the end of a line if
+// there is one in the second half.
 func beginning(text string, room int) string {
 	end := 0
 	for end < len(text) {
@@ -145,7 +145,7 @@ func beginning(text string, room int) string {
 	return text[:end]
 }
 
-// quotedBytes counts the bytes of a character in a JSON string as package json writes it.
+// quotedBytes returns the length of a character in a JSON string of package json, in bytes.
 func quotedBytes(char string) int {
 	switch char {
 	case `"`, `\`, "\b", "\f", "\n", "\r", "\t":
@@ -159,7 +159,7 @@ func quotedBytes(char string) int {
 	return len(char)
 }
 
-// compact writes a value as JSON without escapes that a reader of text does not need.
+// compact returns a value as JSON without escapes that a reader does not need.
 func compact(v any) (string, error) {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
@@ -168,8 +168,8 @@ func compact(v any) (string, error) {
 	return strings.TrimSuffix(b.String(), "\n"), err
 }
 
-// inLines writes an object as JSON with each item of its lists of objects on a line of its own, so
-// that pages end between items.
+// inLines returns an object as JSON with each item of its lists of objects on its own line, so that pages end between
+// items.
 func inLines(v any) (string, error) {
 	text, err := compact(v)
 	if err != nil {

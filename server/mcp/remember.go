@@ -14,22 +14,22 @@ import (
 	"github.com/graphkernel/graphkernel/normalize"
 )
 
-// A change is what one call does to the memory. Its maps remember what was looked up.
+// A change is the change of the memory by one call. Its maps cache look-ups.
 type change struct {
 	s       *Server
 	ctx     context.Context
 	who     access.Identity
 	aliases *normalize.Table
-	steps   [][]knowledge.Act          // each recorded as a whole
-	asserts bool                       // all of them are
-	types   map[string]*api.Fact       // by entity: what says its type; nil: it does not exist
-	failed  error                      // of a look-up by others
+	steps   [][]knowledge.Act          // each is recorded completely or not at all
+	asserts bool                       // the call asserts: all steps are recorded, or none
+	types   map[string]*api.Fact       // by entity: the fact with its type; nil: the entity does not exist
+	failed  error                      // of a look-up in others
 	texts   map[string]map[string]bool // by entity: the names of its observations
 }
 
-// changing runs what changes the memory while no other call does, and records its acts. A call
-// that asserts is recorded as a whole. One that retracts may be recorded in parts: to repeat it
-// is safe.
+// changing runs do while no other call changes the memory, and records the acts. The acts of a call that asserts are
+// recorded together, all or none. Those of a call that only retracts may be recorded in parts, because the call can
+// safely be repeated.
 func changing(ctx context.Context, s *Server, who access.Identity, do func(*change) error) error {
 	done, err := remember(ctx, s, who.Tenant)
 	if err != nil {
@@ -67,7 +67,7 @@ func changing(ctx context.Context, s *Server, who access.Identity, do func(*chan
 	return learn()
 }
 
-// key returns the one name of an entity, or "" if nothing can have such a name.
+// key returns the canonical name of an entity, or "" if no entity can have such a name.
 func (c *change) key(written string) string {
 	name, err := normalize.Name(written)
 	if err != nil {
@@ -76,7 +76,7 @@ func (c *change) key(written string) string {
 	return c.aliases.Resolve(name)
 }
 
-// entity returns the fact that says an entity's type, or nil if there is none.
+// entity returns the fact with an entity's type, or nil if there is none.
 func (c *change) entity(name string) (*api.Fact, error) {
 	key := c.key(name)
 	if f, ok := c.types[key]; ok || key == "" {
@@ -117,9 +117,10 @@ func (c *change) observed(name string) (map[string]bool, error) {
 	return have, nil
 }
 
-// assert adds a fact to the acts. The memory shows what it was the first to be as sure of as
-// anybody. So a statement that another source is as sure of already is retracted, asserted by
-// the memory, and asserted again as it was: it is believed all along, with the same evidence.
+// assert adds the acts that assert a fact. The memory shows a fact only if its own assertion gave the fact its
+// confidence. So if another source already gave at least this confidence, the fact is retracted, asserted by the
+// memory, and asserted again by the other sources, all in one step: it never stops being believed, and its evidence
+// stays the same.
 func (c *change) assert(f knowledge.Fact) error {
 	c.asserts = true
 	id := f.ID()
@@ -140,7 +141,7 @@ func retraction(id knowledge.ID, reason string) knowledge.Act {
 	return knowledge.Act{Kind: knowledge.Retract, Statement: id, Reason: reason}
 }
 
-// others returns the assertions of a fact that are not the memory's, to be made again. An error fails the change.
+// others returns the assertions of a fact by other sources, to be repeated. An error makes the whole change fail.
 func (c *change) others(f *api.Fact) (acts []knowledge.Act) {
 	if f.EvidenceTotal == 1 && f.Source == MemorySource {
 		return nil
@@ -155,7 +156,7 @@ func (c *change) others(f *api.Fact) (acts []knowledge.Act) {
 	return acts
 }
 
-// observe adds an observation, unless the entity has it, and reports whether it did.
+// observe adds an observation, unless the entity already has it, and reports whether it added one.
 func (c *change) observe(name, text string) (bool, error) {
 	have, err := c.observed(name)
 	if err != nil {
@@ -172,8 +173,7 @@ func (c *change) observe(name, text string) (bool, error) {
 	return true, c.assert(f)
 }
 
-// retract adds the end of facts to the acts, each once. What other sources say of them stays
-// believed.
+// retract adds the acts that retract facts, each fact once. Assertions by other sources stay believed.
 func (c *change) retract(reason string, gone map[knowledge.ID]bool, facts ...api.Fact) (n int) {
 	for i := range facts {
 		if id := facts[i].Statement; !gone[id] {
@@ -240,7 +240,7 @@ func createRelations(ctx context.Context, s *Server, who access.Identity, in new
 				}
 				*end = spelledAs(f, *end)
 			}
-			kind, _ := normalize.Name(r.RelationType) // it was read
+			kind, _ := normalize.Name(r.RelationType) // the reader accepted it
 			key := [3]string{c.key(r.From), kind, c.key(r.To)}
 			if seen[key] {
 				continue
@@ -273,8 +273,8 @@ func relationQuery(r *memoryRelation) api.FactFilter {
 	return api.FactFilter{Subject: r.From, Predicate: r.RelationType, Object: r.To, Source: MemorySource}
 }
 
-// spelledAs returns an entity's own spelling of its name, if that is what was written, so that
-// relations name entities as entities are named.
+// spelledAs returns the entity's own spelling of its name if written is a spelling of that name, so that relations and
+// entities use the same spelling.
 func spelledAs(f *api.Fact, written string) string {
 	if f == nil {
 		return written // an entity that does not exist
@@ -319,7 +319,7 @@ func addObservations(ctx context.Context, s *Server, who access.Identity, in new
 	return answer{items: reflect.ValueOf(added)}, nil
 }
 
-// deleted returns the answer of the three tools that delete.
+// deleted returns the answer of the three deletion tools.
 func deleted(what string, n, asked int, rest string) answer {
 	message := what + " deleted successfully"
 	if n != asked {

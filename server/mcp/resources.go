@@ -23,11 +23,11 @@ const (
 	mimeJSON    = "application/json"
 )
 
-// shownRecords bounds the records of one slice id that are shown. A slice has more
-// than one only if a key was changed or a text erased in between.
+// shownRecords is the maximum number of records shown for one slice id. A slice has more than one record only if a key
+// was changed or a text was erased in between.
 const shownRecords = 100
 
-// addResources adds what can be read by its URI.
+// addResources adds the resources that can be read by URI.
 func addResources(s *Server, server *sdk.Server) {
 	server.AddResourceTemplate(&sdk.ResourceTemplate{
 		Name: "slice", Title: "Issued slice", MIMEType: mimeJSON, URITemplate: sliceScheme + "{slice_id}",
@@ -39,7 +39,7 @@ func addResources(s *Server, server *sdk.Server) {
 	}, s.resource(turnScheme, s.turn))
 }
 
-// resource makes the handler of the resources of a scheme.
+// resource returns the handler for the resources of a scheme.
 func (s *Server) resource(scheme string, get func(ctx context.Context, who access.Identity, id string) (any, error)) sdk.ResourceHandler {
 	return func(ctx context.Context, r *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
 		text, err := guarded(ctx, s, func(ctx context.Context) ([]byte, error) {

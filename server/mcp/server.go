@@ -20,53 +20,49 @@ import (
 	"github.com/graphkernel/graphkernel/kernel"
 )
 
-// Options say how a server serves. The zero of each field is the default that
-// is beside it.
+// Options configure a server. The comment on each field gives the default, which its zero value means.
 type Options struct {
-	Log     *slog.Logger // of what callers are not told; nil: it is not logged
-	Version string       // of the program, which clients show; "dev"
+	Log     *slog.Logger // logs the errors that callers do not see; nil: no log
+	Version string       // of the program, shown by clients; "dev"
 
-	// Tools are those of a session whose client selects none; the zero value is what is usual
-	// for its role.
+	// Tools are the tools of a session whose client selects none; the zero value means the default of its role.
 	Tools Selection
 
-	// MaxMessage bounds the bytes of a message that is read: 16 MiB. max_bytes of a result is
-	// at most half of that.
+	// MaxMessage limits the bytes of an incoming message: 16 MiB. max_bytes of a result is at most half of that.
 	MaxMessage int
-	MaxCalls   int           // tool calls at work; others wait: 16 for each processor
-	Timeout    time.Duration // of a tool call, waiting included: 30 seconds
+	MaxCalls   int           // running tool calls; others wait: 16 per processor
+	Timeout    time.Duration // of a tool call, including waiting: 30 seconds
 
-	// Of HTTP alone:
+	// For HTTP only:
 	MaxSessions int           // sessions open at once: 1024
 	MaxEach     int           // sessions of one identity: 64
-	Idle        time.Duration // a session without a request for so long ends: 30 minutes
-	Origins     []string      // such as "https://agents.example", whose pages may ask; "*" is any. See Handler
+	Idle        time.Duration // after which a session without requests ends: 30 minutes
+	Origins     []string      // such as "https://agents.example": their pages may send requests; "*" is any. See Handler
 }
 
-// MaxTurns bounds the turns of one admit_turns. The schema says so too.
+// MaxTurns limits the turns of one admit_turns. The schema repeats it.
 const MaxTurns = 1000
 
 // A Server serves a kernel to agents. It is safe for use by many goroutines.
 type Server struct {
 	kernel   *kernel.Kernel
 	options  Options
-	roles    map[access.Role]*sdk.Server // what each role may use, and nothing else
-	places   chan struct{}               // holds a value for each call at work
+	roles    map[access.Role]*sdk.Server // with the tools of each role, and nothing else
+	places   chan struct{}               // holds a value for each running call
 	sessions sessions
 	tickets  tickets
 
-	// Calls that look at the memory and then change it hold a place of their tenant's.
+	// Calls that read the memory and then change it hold a place of their tenant.
 	remembering [64]chan struct{}
-	mostFacts   int // of the memory, in one call: MaxGraph
+	mostFacts   int // of the memory, read in one call: MaxGraph
 }
 
-// New returns a server over a kernel, which stays the caller's.
+// New returns a server for a kernel. The caller keeps the ownership of the kernel.
 func New(k *kernel.Kernel, o Options) *Server {
 	return newServer(k, o, func(*sdk.ServerOptions) {}, func(*sdk.Server) {})
 }
 
-// newServer is New with something more to serve: the conformance suite asks for
-// tools that no kernel has.
+// newServer is New with additional tools: the conformance suite needs tools that no kernel has.
 func newServer(k *kernel.Kernel, o Options, adjust func(*sdk.ServerOptions), add func(*sdk.Server)) *Server {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -89,11 +85,11 @@ func newServer(k *kernel.Kernel, o Options, adjust func(*sdk.ServerOptions), add
 	return s
 }
 
-// versions are the protocol's versions that the conformance suite covers, or that
-// are older. The next one has no sessions.
+// versions are the protocol versions covered by the conformance suite, and older ones. The next version has no
+// sessions.
 var versions = slices.DeleteFunc(sdk.SupportedProtocolVersions(), func(v string) bool { return v > "2025-11-25" })
 
-// forRole makes the side of the server that a role sees.
+// forRole returns the server with the tools and resources of a role.
 func (s *Server) forRole(role access.Role, adjust func(*sdk.ServerOptions), add func(*sdk.Server)) *sdk.Server {
 	o := &sdk.ServerOptions{
 		Capabilities:              &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}},
@@ -117,8 +113,8 @@ func (s *Server) forRole(role access.Role, adjust func(*sdk.ServerOptions), add 
 	return server
 }
 
-// definitions are the tools as clients see them. What bounds their answers is the same for all, and
-// said here.
+// definitions returns the tools as clients see them. The arguments that limit answers are the same for all tools and
+// are added here.
 func definitions() []*sdk.Tool {
 	names, said := describe.Tools()
 	for _, spec := range api.Declared() {
@@ -150,14 +146,14 @@ func definitions() []*sdk.Tool {
 
 type identityKey struct{}
 
-// with returns a context that knows who asks. A session is opened under one, and
-// every call of the session gets it.
+// with returns a context with the caller's identity. A session is opened with it, and every call of the session gets
+// it.
 func with(ctx context.Context, who access.Identity) context.Context {
 	return context.WithValue(ctx, identityKey{}, who)
 }
 
-// may returns who asks, or an error if they may not do this. Tools and resources are
-// offered to those alone who may use them; this is the check that counts.
+// may returns the caller's identity, or an error without the permission. Tools and resources are only offered to
+// callers who may use them, but this is the check that enforces it.
 func may(ctx context.Context, p access.Permission) (access.Identity, error) {
 	who, _ := ctx.Value(identityKey{}).(access.Identity)
 	if !who.Role.May(p) {
@@ -166,8 +162,7 @@ func may(ctx context.Context, p access.Permission) (access.Identity, error) {
 	return who, nil
 }
 
-// guarded runs what a caller asked for when there is a place for it, within the
-// timeout, and turns a panic into an error.
+// guarded runs do when a place is free, within the timeout, and converts a panic into an error.
 func guarded[T any](ctx context.Context, s *Server, do func(context.Context) (T, error)) (result T, err error) {
 	ctx, cancel := context.WithTimeout(ctx, s.options.Timeout)
 	defer cancel()
@@ -185,11 +180,11 @@ func guarded[T any](ctx context.Context, s *Server, do func(context.Context) (T,
 	return do(ctx)
 }
 
-// told returns what a caller is told of an error. What is no fault of theirs is logged
-// under a number, and they learn the number.
+// told returns the text of an error for the caller. An error that is not the caller's fault is logged under a number,
+// and the text contains only the number.
 func (s *Server) told(ctx context.Context, what string, err error) string {
 	if text, code, ok := sentence(err); ok {
-		if code == api.CodeStore || code == api.CodeForked { // the keeper has to know, too
+		if code == api.CodeStore || code == api.CodeForked { // the operator must know, too
 			s.options.Log.WarnContext(ctx, "mcp: the store", "what", what, "err", err)
 		}
 		return text

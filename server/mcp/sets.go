@@ -13,8 +13,8 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 )
 
-// A Set is a group of tools under one name. A model reads the definition of every tool it has
-// before anything else, so a session has the tools of one set unless others are asked for.
+// A Set is a named group of tools. A model reads the definitions of all its tools before anything else, so a session
+// has the tools of one set unless the client selects others.
 type Set struct {
 	Name  string
 	For   string
@@ -29,8 +29,8 @@ const (
 	All       = "all"
 )
 
-// Sets lists the sets. Every tool is in one of them besides All: it is listed here, or the operation
-// that it is made of names the set.
+// Sets lists the sets. Every tool is in at least one of them in addition to All: it is listed here, or the operation it
+// is made from names the set.
 var Sets = operatedSets([]Set{
 	{Everyday, "what an agent needs every day: record turns, get context, verify, remember facts, ask for them", []string{
 		"admit_turns", "cut_slice", "verify_bundle", "show_turn", "list_policies", "knowledge_assert", "knowledge_find", "knowledge_traverse",
@@ -38,19 +38,19 @@ var Sets = operatedSets([]Set{
 	{"facts", "all about facts", []string{
 		"knowledge_assert", "knowledge_find", "knowledge_traverse", "knowledge_path", "knowledge_history", "knowledge_retract", "knowledge_slice",
 	}},
-	{Audit, "finding out whether evidence holds, and why it is as it is", []string{
+	{Audit, "check evidence, and explain its contents", []string{
 		"verify_bundle", "replay_slice", "explain_turn", "show_turn", "list_policies", "knowledge_find", "knowledge_history",
 	}},
-	{"beliefs", "what is held to be true: propose it, see it, ask why, and what rests on it", nil},
-	{"working", "messages of the session that goes on, kept for a while and in no history", nil},
+	{"beliefs", "beliefs: propose them, list them, ask why they are believed and what depends on them", nil},
+	{"working", "messages of a session, kept for a while outside the history", nil},
 	{MemorySet, "the nine tools of the public memory server", []string{
 		"create_entities", "create_relations", "add_observations", "delete_entities", "delete_observations", "delete_relations",
 		"read_graph", "search_nodes", "open_nodes",
 	}},
-	{All, "all that there are", toolNames()},
+	{All, "all tools", toolNames()},
 })
 
-// operatedSets adds the tools that are made of operations.
+// operatedSets adds the tools made from operations.
 func operatedSets(sets []Set) []Set {
 	for _, spec := range api.Declared() {
 		for i := range sets {
@@ -62,7 +62,7 @@ func operatedSets(sets []Set) []Set {
 	return sets
 }
 
-// toolNames returns the name of every tool, in the order in which they are defined.
+// toolNames returns the names of all tools, in the order of their definition.
 func toolNames() []string {
 	var names []string
 	for _, d := range definitions() {
@@ -71,13 +71,11 @@ func toolNames() []string {
 	return names
 }
 
-// A Selection is the tools that a session has, as far as its role permits them. The zero value
-// is what the role has by default. Roles decide what a caller may do; a selection only decides
-// what fills a model's window.
+// A Selection is the tools of a session, as far as its role permits them. The zero value is the default of the role.
+// Roles determine what a caller may do; a selection only determines what is in a model's window.
 type Selection struct{ names []string }
 
-// ParseTools reads names of sets and of tools, separated by commas. The empty text is the zero
-// Selection.
+// ParseTools reads names of sets and of tools, separated by commas. An empty text returns the zero Selection.
 func ParseTools(text string) (Selection, error) {
 	if text == "" {
 		return Selection{}, nil
@@ -115,10 +113,10 @@ func setNames() []string {
 	return names
 }
 
-// ToolNames returns all that ParseTools takes: the names of the sets, and then those of the tools.
+// ToolNames returns all names that ParseTools accepts: those of the sets, then those of the tools.
 func ToolNames() []string { return append(setNames(), setNamed(All).Tools...) }
 
-// defaultFor returns what a role has if nothing is selected.
+// defaultFor returns the default tools of a role.
 func defaultFor(role access.Role) Selection {
 	if role == access.Auditor {
 		return Selection{setNamed(Audit).Tools}
@@ -130,7 +128,7 @@ func (s Selection) has(tool string) bool { return slices.Contains(s.names, tool)
 
 type selectionKey struct{}
 
-// selecting lets a session see and call the tools alone that were selected when it was opened.
+// selecting restricts a session to the tools that were selected when it was opened.
 func selecting(s *Server, role access.Role) sdk.Middleware {
 	return func(next sdk.MethodHandler) sdk.MethodHandler {
 		return func(ctx context.Context, method string, r sdk.Request) (sdk.Result, error) {

@@ -18,11 +18,11 @@ import (
 	"github.com/graphkernel/graphkernel/internal/bom"
 )
 
-// ServeStdio serves one client, message by message in lines, until its input ends
-// and every call is answered, or until the context does. Neither is an error.
+// ServeStdio serves one client, with one message per line, until its input ends and every call is answered, or until
+// the context ends. Neither is an error.
 //
-// Unlike the SDK's own transport it outlives what is no message: a line that is
-// malformed or too long is answered with an error, and the session goes on.
+// Unlike the SDK's own transport it survives invalid messages: it answers a malformed or too long line with an error,
+// and the session continues.
 func (s *Server) ServeStdio(ctx context.Context, who access.Identity, in io.ReadCloser, out io.WriteCloser) error {
 	server := s.roles[who.Role]
 	if server == nil {
@@ -38,13 +38,13 @@ func (s *Server) ServeStdio(ctx context.Context, who access.Identity, in io.Read
 	case err := <-done:
 		return err
 	case <-ctx.Done():
-		_ = session.Close() // it was asked to end, and has
+		_ = session.Close() // the context ended it
 		<-done
 		return nil
 	}
 }
 
-// lines is a transport of one message a line.
+// lines is a transport with one message per line.
 type lines struct {
 	in   io.ReadCloser
 	out  io.WriteCloser
@@ -53,7 +53,7 @@ type lines struct {
 	tickets *tickets
 }
 
-// Connect begins to read.
+// Connect starts reading.
 func (l *lines) Connect(context.Context) (sdk.Connection, error) {
 	c := &lineConn{
 		in: l.in, out: l.out, most: l.most, incoming: make(chan line), closed: make(chan struct{}),
@@ -63,7 +63,7 @@ func (l *lines) Connect(context.Context) (sdk.Connection, error) {
 	return c, nil
 }
 
-// A lineConn is the connection over lines.
+// A lineConn is a connection of a lines transport.
 type lineConn struct {
 	in       io.ReadCloser
 	out      io.WriteCloser
@@ -76,20 +76,20 @@ type lineConn struct {
 	queue   queue
 
 	mu       sync.Mutex            // guards writing to out, and asked
-	asked    map[jsonrpc.ID]func() // calls that are not answered, and what to do when they are
-	answered chan struct{}         // gets a value with each answer, if there is room
+	asked    map[jsonrpc.ID]func() // calls that are not answered yet, with the function to call when they are
+	answered chan struct{}         // receives a value for each answer, if there is room
 }
 
-// A line is one line without its end, or what came instead.
+// A line is one line without its end, or an error.
 type line struct {
 	text []byte
-	err  error // errTooLong, io.EOF, or why reading failed
+	err  error // errTooLong, io.EOF, or a read error
 }
 
 var errTooLong = errors.New("the message is too long")
 
-// readLines hands over line by line. It ends with the input, or, if the input cannot
-// be interrupted, with the first line after the end of the connection.
+// readLines passes on the input line by line. It ends when the input ends. If a read cannot be interrupted, it ends
+// with the first line after the end of the connection.
 func (c *lineConn) readLines() {
 	r := bufio.NewReaderSize(bom.Reader(c.in), 1<<16)
 	for {
@@ -105,8 +105,7 @@ func (c *lineConn) readLines() {
 	}
 }
 
-// readLine reads a line of at most so many bytes. A longer one is read to its end
-// and dropped.
+// readLine reads a line of at most most bytes. It reads a longer line to its end and drops it.
 func readLine(r *bufio.Reader, most int) ([]byte, error) {
 	var text []byte
 	long := false
@@ -131,8 +130,8 @@ func readLine(r *bufio.Reader, most int) ([]byte, error) {
 	}
 }
 
-// Read returns the next message. What is none is answered here. The end of the input
-// waits until every call is answered, since the SDK cancels those that are not.
+// Read returns the next message. It answers invalid messages itself. It returns the end of the input only after every
+// call is answered, because the SDK cancels unanswered calls.
 func (c *lineConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	for {
 		select {
@@ -149,7 +148,7 @@ func (c *lineConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	}
 }
 
-// message returns the message of a line, or nil if it has been dealt with.
+// message returns the message in a line, or nil if the line was handled here.
 func (c *lineConn) message(ctx context.Context, l line) (jsonrpc.Message, error) {
 	switch {
 	case errors.Is(l.err, errTooLong):
@@ -173,7 +172,7 @@ func (c *lineConn) message(ctx context.Context, l line) (jsonrpc.Message, error)
 	return m, nil
 }
 
-// ask notes a call, with its place in the order, and reports whether its id is free.
+// ask records a call, with its place in the order, and reports whether its id was free.
 func (c *lineConn) ask(r *jsonrpc.Request) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -208,8 +207,7 @@ func (c *lineConn) drain(ctx context.Context) error {
 	}
 }
 
-// refuse answers what is no message. Whose answer it is cannot be said: the id is
-// null.
+// refuse answers an invalid message. The call it belongs to is unknown, so the id is null.
 func (c *lineConn) refuse(code int64, text string) error {
 	data, err := json.Marshal(struct {
 		Version string        `json:"jsonrpc"`
@@ -257,5 +255,5 @@ func (c *lineConn) Close() error {
 	return err
 }
 
-// SessionID is empty: there is one session, and the process is it.
+// SessionID returns "": there is only one session in the process.
 func (c *lineConn) SessionID() string { return "" }

@@ -21,17 +21,17 @@ import (
 	"github.com/graphkernel/graphkernel/slice"
 )
 
-// A tool is what clients see under a name of api/describe/tools.md.
+// A tool is a tool with its handler. Its name is in api/describe/tools.md, or in an operation's declaration.
 type tool struct {
 	permission access.Permission
-	values     int // JSON values that honest arguments hold at most
+	values     int // maximum number of JSON values in honest arguments
 	answers    answers
 	arguments  reflect.Type
 	do         func(ctx context.Context, s *Server, who access.Identity, in *canon.Cursor, from position) (answer, error)
 }
 
-// taking makes a tool of what is done with its arguments, once they are read, and where the answer
-// is to go on.
+// taking returns a tool that reads its arguments as an In and calls do with them, and with the position where the
+// answer continues.
 func taking[In any](p access.Permission, values int, a answers, do func(context.Context, *Server, access.Identity, In, position) (answer, error)) tool {
 	return tool{p, values, a, reflect.TypeFor[In](), func(ctx context.Context, s *Server, who access.Identity, in *canon.Cursor, from position) (answer, error) {
 		arguments := api.Read[In](in)
@@ -42,23 +42,23 @@ func taking[In any](p access.Permission, values int, a answers, do func(context.
 	}}
 }
 
-// answers is how long the answers of a tool can be, and what is done about it.
+// answers is how long a tool's answers can be, and how a long one is limited.
 type answers int
 
 const (
-	short   answers = iota // always fit
-	inPages                // may be long; max_bytes bounds an answer, and after goes on with it
-	atOnce                 // may be long, and cannot be asked for again; max_bytes bounds it
+	short   answers = iota // always fit into a result
+	inPages                // may be long; max_bytes limits an answer, and after continues it
+	atOnce                 // may be long, and cannot be requested again; max_bytes limits it
 )
 
-// fewValues bounds the arguments of a tool that takes a handful of strings.
+// fewValues is the maximum number of values in the arguments of a tool that takes a few strings.
 const fewValues = 64
 
-// turnValues bounds the values of one turn on average; a turn with as many parents
-// as the kernel takes has more, and then fewer fit into a call.
+// turnValues is the maximum number of values of a turn on average. A turn with the maximum number of parents has more,
+// and then fewer turns fit into a call.
 const turnValues = 128
 
-// tools are those below, and one for each operation that names a tool and is not among them.
+// tools are the tools listed here, and one for each other operation that names a tool.
 var tools = operated(map[string]tool{
 	"admit_turns":   {access.Admit, MaxTurns * turnValues, short, reflect.TypeFor[newTurns](), admitTurns},
 	"cut_slice":     taking(access.Cut, fewValues, inPages, cutSlice),
@@ -87,7 +87,7 @@ var tools = operated(map[string]tool{
 	"open_nodes":          loosely(taking(access.Recall, memoryValues, inPages, openNodes)),
 })
 
-// operated adds the tools that answer as the service does.
+// operated adds the tools that answer like the service.
 func operated(tools map[string]tool) map[string]tool {
 	for _, spec := range api.Declared() {
 		if _, own := tools[spec.Tool]; own || spec.Tool == "" {
@@ -116,7 +116,7 @@ func operated(tools map[string]tool) map[string]tool {
 	return tools
 }
 
-// turnedTo is the In of an operation on a list, with the page of the list where an answer goes on.
+// turnedTo returns the In of an operation on a list, with the page of the list where the answer continues.
 func turnedTo(in any, from position) any {
 	v := reflect.New(reflect.TypeOf(in)).Elem()
 	v.Set(reflect.ValueOf(in))
@@ -133,8 +133,8 @@ func turnedTo(in any, from position) any {
 	return v.Interface()
 }
 
-// pageOf is the answer of an operation. If it is a page of a list, what the next page comes after is
-// said beside it.
+// pageOf returns the answer of an operation. If it is a page of a list, the position of the next page is stored in the
+// answer and removed from the text.
 func pageOf(out any, from position) answer {
 	v := reflect.New(reflect.TypeOf(out)).Elem()
 	v.Set(reflect.ValueOf(out))
@@ -144,7 +144,7 @@ func pageOf(out any, from position) answer {
 		if after, asOf, err := page.InView(0); err == nil {
 			a.more, a.view = uint64(after), asOf
 		} else if a.more, err = page.Number(); err != nil {
-			panic("mcp: " + err.Error()) // the answer's own
+			panic("mcp: " + err.Error()) // the answer is our own
 		}
 		next.SetString("")
 	}
@@ -152,22 +152,22 @@ func pageOf(out any, from position) answer {
 	return a
 }
 
-// An answer is what a tool returns. It is said once, as text; see
-// docs/design/2026-11-22-mcp-window.md for why there is no structured content.
+// An answer is the answer of a tool. It is sent once, as text; docs/design/2026-11-22-mcp-window.md explains why there
+// is no structured content.
 type answer struct {
 	result any           // becomes the text
 	text   string        // if there is no result
-	graph  *memoryGraph  // of the memory, in place of a text
-	items  reflect.Value // a list of what was made in the memory, in place of a text
-	about  any           // said beside the text, in a block of its own; nil: nothing
-	view   dag.Seq       // what the answer is of; 0 where no view is
+	graph  *memoryGraph  // of the memory; replaces the text
+	items  reflect.Value // a list of what was created in the memory; replaces the text
+	about  any           // a separate block next to the text; nil: none
+	view   dag.Seq       // the view of the answer; 0 if it has none
 
 	// The text may be a part of a longer list.
-	after uint64 // what the part comes after
-	more  uint64 // what the next part comes after; 0: it was the last
+	after uint64 // the number after which this part begins
+	more  uint64 // the number after which the next part begins; 0: this is the last part
 }
 
-// tool makes the handler of a tool.
+// tool returns the handler of a tool.
 func (s *Server) tool(name string, t tool) sdk.ToolHandler {
 	return func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		result, err := guarded(ctx, s, func(ctx context.Context) (*sdk.CallToolResult, error) { return s.call(ctx, t, r.Params.Arguments) })
@@ -184,7 +184,7 @@ func (s *Server) call(ctx context.Context, t tool, arguments []byte) (*sdk.CallT
 		return nil, err
 	}
 	asking := who
-	asking.Model = true // an agent calls tools, also with the key of an admin
+	asking.Model = true // an agent calls tools, even with the key of an admin
 	ctx = access.As(ctx, asking)
 	if len(arguments) == 0 {
 		arguments = []byte("{}")
@@ -201,7 +201,7 @@ func (s *Server) call(ctx context.Context, t tool, arguments []byte) (*sdk.CallT
 		from = readPosition(in)
 	}
 	a, err := t.do(ctx, s, who, in, from)
-	if errors.Is(err, ingest.ErrSecret) { // the agent has to leave it out
+	if errors.Is(err, ingest.ErrSecret) { // the agent must leave the secret out
 		return nil, refusef("%v", err)
 	}
 	if err != nil {
@@ -221,7 +221,7 @@ func (s *Server) call(ctx context.Context, t tool, arguments []byte) (*sdk.CallT
 	return page(t, &a, from, most)
 }
 
-// viewOf returns as of when is asked. Pages of one answer are of one view.
+// viewOf returns the sequence number that a request is about. All pages of one answer have the same view.
 func viewOf(ctx context.Context, s *Server, who access.Identity, asOf dag.Seq, from position) (dag.Seq, error) {
 	if asOf == 0 || from.view == 0 {
 		return max(asOf, from.view), nil
@@ -233,7 +233,7 @@ func viewOf(ctx context.Context, s *Server, who access.Identity, asOf dag.Seq, f
 	return from.view, err
 }
 
-// admitTurns reads turns by package ingest, which keeps their salience and attributes as they are.
+// admitTurns reads turns with package ingest, which keeps their salience and attributes unchanged.
 func admitTurns(ctx context.Context, s *Server, who access.Identity, in *canon.Cursor, _ position) (answer, error) {
 	turns := in.Field("turns").Items()
 	in.Close()
@@ -264,7 +264,7 @@ func admitTurns(ctx context.Context, s *Server, who access.Identity, in *canon.C
 	return answer{result: receipt}, err
 }
 
-// A cut is what cut_slice says beside the evidence.
+// A cut is the block next to the evidence in an answer of cut_slice.
 type cut struct {
 	SliceID      string `json:"slice_id"`
 	Format       string `json:"format"`
@@ -296,10 +296,10 @@ func cutSlice(ctx context.Context, s *Server, who access.Identity, in api.SliceR
 	}}, err
 }
 
-// recallBudget is the budget of a context if none is asked for. Its prompt fits into an answer.
+// recallBudget is the default budget of a context. Its prompt fits into an answer.
 const recallBudget = 1500
 
-// recalled is what is said beside a prompt.
+// recalled is the block next to a prompt.
 type recalled struct {
 	ContextID   string          `json:"context_id"`
 	AsOf        uint64          `json:"as_of"`
@@ -338,7 +338,7 @@ func rendered(bundle []byte, format string) ([]byte, error) {
 	return render.Messages(b)
 }
 
-// resolved is a request whose anchor and policy are named.
+// resolved returns a request with its anchor resolved and its policy named.
 func resolved(ctx context.Context, s *Server, who access.Identity, name, id string, asOf dag.Seq, from position) (kernel.Request, error) {
 	view, err := viewOf(ctx, s, who, asOf, from)
 	if err != nil {
@@ -393,7 +393,7 @@ func explainTurn(ctx context.Context, s *Server, who access.Identity, in questio
 	if err != nil {
 		return answer{}, fmt.Errorf("turn: %w", err)
 	}
-	if r.AsOf, err = s.kernel.Turns().AsOf(ctx, who.Tenant, r.AsOf); err != nil { // so that the answer says which view it is about
+	if r.AsOf, err = s.kernel.Turns().AsOf(ctx, who.Tenant, r.AsOf); err != nil { // so that the answer names its view
 		return answer{}, err
 	}
 	e, err := s.kernel.Slices().Explain(ctx, who.Tenant, r, turn)

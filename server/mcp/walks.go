@@ -18,7 +18,7 @@ func traverse(ctx context.Context, s *Server, who access.Identity, in api.Traver
 	return answer{result: got, view: got.AsOf}, err
 }
 
-// A factsCut is what knowledge_slice says beside the evidence.
+// A factsCut is the block next to the evidence in an answer of knowledge_slice.
 type factsCut struct {
 	SliceID      string `json:"slice_id"`
 	Entities     int    `json:"entities"`
@@ -58,7 +58,7 @@ func paths(ctx context.Context, s *Server, who access.Identity, in api.PathQuery
 	return answer{result: got, view: got.AsOf}, err
 }
 
-// id returns which statement is meant: by its id, or by what it says.
+// id returns the id of the statement that is named by its id or by its parts.
 func (in *statement) id() (id knowledge.ID, err error) {
 	says := [...]struct {
 		key   string

@@ -15,15 +15,15 @@ import (
 )
 
 const (
-	pause     = 10 * time.Second // at least, between two fetches, anyone who asks
-	fetchTime = 10 * time.Second // at most, of one
+	pause     = 10 * time.Second // minimum time between two fetches, for all callers together
+	fetchTime = 10 * time.Second // maximum duration of a fetch
 	maxSet    = 1 << 20          // bytes of a key set
 )
 
-// A source gives the bytes of a key set.
+// A source returns the bytes of a key set.
 type source func(ctx context.Context) ([]byte, error)
 
-// open says where a key set comes from, and whether that is a file.
+// open returns the source of a key set, and reports whether it is a file.
 func open(where string, client *http.Client) (from source, local bool, err error) {
 	if path, ok := strings.CutPrefix(where, "file:"); ok && path != "" {
 		return func(context.Context) ([]byte, error) { return readFile(path) }, true, nil
@@ -39,7 +39,7 @@ func open(where string, client *http.Client) (from source, local bool, err error
 		own = *client
 	}
 	own.Jar = nil
-	// Anyone who may redirect us may also send us to plain HTTP, or inside our network.
+	// A server that may redirect us may also send us to plain HTTP, or into our own network.
 	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return func(ctx context.Context) ([]byte, error) { return get(ctx, &own, u.String()) }, false, nil
 }
@@ -53,7 +53,7 @@ func get(ctx context.Context, client *http.Client, where string) ([]byte, error)
 	answer, err := client.Do(r)
 	if err != nil {
 		var inner *url.Error
-		if errors.As(err, &inner) { // its text holds the URL, and a query may be a secret
+		if errors.As(err, &inner) { // its text contains the URL, and a query may be a secret
 			err = inner.Err
 		}
 		return nil, err
@@ -88,9 +88,8 @@ func readAtMost(r io.Reader) ([]byte, error) {
 	return text, nil
 }
 
-// key returns the key of a kid. One that is not known, and a set that is too old, have
-// the keys fetched, unless they were within the last pause: invented kids cannot make
-// us ask the issuer more often than that.
+// key returns the key with a kid. If the kid is unknown or the set is too old, the keys are fetched, unless they were
+// fetched during the last pause: invented kids cannot make us ask the issuer more often than that.
 func (i *Issuer) key(ctx context.Context, kid string) (key, error) {
 	set := i.set.Load()
 	if set.fresh(i.config.Clock(), i.config.MaxStale) {
@@ -111,15 +110,14 @@ func (i *Issuer) key(ctx context.Context, kid string) (key, error) {
 	return k, nil
 }
 
-// wait waits for the fetch at work, after beginning one if there is none and the
-// last is long enough ago. It returns at once when the keys are no longer those that
-// the caller has seen: a fetch ended since it looked.
+// wait waits for the running fetch. If there is none and the last one is long enough ago, it begins one. It returns at
+// once if the keys are no longer those that the caller has seen, because a fetch has ended since.
 func (i *Issuer) wait(ctx context.Context, seen *keySet) error {
 	now := i.config.Clock()
 	i.mu.Lock()
 	if i.flight == nil && i.set.Load() == seen && i.rested(now) {
 		i.beginLocked(now)
-		i.wanted <- struct{}{} // has room: there is one flight at a time
+		i.wanted <- struct{}{} // never blocks: there is at most one fetch at a time
 	}
 	flight := i.flight
 	i.mu.Unlock()
@@ -136,8 +134,8 @@ func (i *Issuer) wait(ctx context.Context, seen *keySet) error {
 	}
 }
 
-// rested reports whether the last fetch is long enough ago. The caller holds mu. A
-// clock that was set back does not hold fetches up.
+// rested reports whether the last fetch is long enough ago. The caller holds mu. A clock that was set back does not
+// delay fetches.
 func (i *Issuer) rested(now time.Time) bool {
 	ago := now.Sub(i.tried)
 	return ago < 0 || ago >= pause
@@ -151,8 +149,7 @@ func (i *Issuer) begin(now time.Time) {
 
 func (i *Issuer) beginLocked(now time.Time) { i.tried, i.flight = now, make(chan struct{}) }
 
-// beginIfDue begins a fetch if none is at work and the keys are old, or there are
-// none.
+// beginIfDue begins a fetch if none is running and the keys are old or missing.
 func (i *Issuer) beginIfDue(now time.Time) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -165,7 +162,7 @@ func (i *Issuer) beginIfDue(now time.Time) bool {
 	return true
 }
 
-// keepFresh does all fetches but the first, one at a time, until ctx ends.
+// keepFresh runs all fetches except the first, one at a time, until ctx ends.
 func (i *Issuer) keepFresh(ctx context.Context) {
 	defer close(i.ended)
 	ticks := i.config.Ticks
@@ -188,8 +185,8 @@ func (i *Issuer) keepFresh(ctx context.Context) {
 	}
 }
 
-// fetch does the fetch that was begun. Whatever goes wrong leaves the last set in
-// its place. A fault is logged when it begins and when it ends.
+// fetch runs the fetch that was begun. After an error the last set stays in use. An error is logged when it first
+// occurs and when it ends.
 func (i *Issuer) fetch(ctx context.Context) error {
 	at := i.config.Clock()
 	set, err := i.load(ctx, at)

@@ -15,7 +15,7 @@ import (
 	"github.com/graphkernel/graphkernel/internal/canon"
 )
 
-// algorithms are all that may sign.
+// algorithms are the accepted signature algorithms.
 var algorithms = map[string]jwa.SignatureAlgorithm{
 	"RS256": jwa.RS256(), "RS384": jwa.RS384(), "RS512": jwa.RS512(),
 	"PS256": jwa.PS256(), "PS384": jwa.PS384(), "PS512": jwa.PS512(),
@@ -23,14 +23,14 @@ var algorithms = map[string]jwa.SignatureAlgorithm{
 	"EdDSA": jwa.EdDSA(),
 }
 
-// A token is a JWT taken apart. Nothing of it has been verified.
+// A token is a parsed JWT. Nothing in it has been verified.
 type token struct {
 	algorithm jwa.SignatureAlgorithm
 	kid       string
 	claims    *canon.Value
 }
 
-// parse takes a token apart and judges its header.
+// parse parses a token and checks its header.
 func parse(text string) (token, error) {
 	if len(text) > MaxToken {
 		return token{}, refuse("it has %d bytes, more than %d", len(text), MaxToken)
@@ -70,7 +70,7 @@ func parse(text string) (token, error) {
 	return token{algorithm, kid, claims}, nil
 }
 
-// object reads a part that is an object.
+// object parses a part that must be a JSON object.
 func object(part, what string) (*canon.Value, error) {
 	raw, ok := decode(part)
 	if !ok {
@@ -83,9 +83,9 @@ func object(part, what string) (*canon.Value, error) {
 	return v, nil
 }
 
-// decode reads base64url in its one spelling.
+// decode decodes base64url in its only valid spelling.
 func decode(part string) ([]byte, bool) {
-	if strings.ContainsAny(part, "\r\n") { // which Strict would pass over
+	if strings.ContainsAny(part, "\r\n") { // Strict would ignore these
 		return nil, false
 	}
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(part)
@@ -99,7 +99,7 @@ func textOf(v *canon.Value) (string, bool) {
 	return v.Text, true
 }
 
-// judge says whom the claims name, if they are for us and for now.
+// judge returns the identity that the claims name, if they are meant for this service and valid now.
 func (c *Config) judge(claims *canon.Value) (access.Identity, error) {
 	if iss, _ := textOf(claims.Get("iss")); iss != c.Issuer {
 		return access.Identity{}, refuse("iss is not the issuer")
@@ -123,11 +123,11 @@ func (c *Config) judge(claims *canon.Value) (access.Identity, error) {
 	if err != nil {
 		return access.Identity{}, refuse("claim %q is none of agent, verifier, auditor and admin", c.RoleClaim)
 	}
-	// A part of a string keeps all of it, and these go into maps and logs.
+	// A substring keeps the whole string in memory, and these are stored in maps and logs.
 	return access.Identity{Tenant: dag.Tenant(strings.Clone(tenant)), Role: role, Subject: access.JWT + sub}, nil
 }
 
-// names reports whether a claim is one text or a list of texts with it.
+// names reports whether a claim is the wanted text, or a list of texts that contains it.
 func names(v *canon.Value, want string) bool {
 	if v == nil {
 		return false
@@ -147,7 +147,7 @@ func names(v *canon.Value, want string) bool {
 	return found
 }
 
-// current judges the times of a token.
+// current checks the times of a token.
 func current(claims *canon.Value, now time.Time) error {
 	expires, ok := date(claims.Get("exp"))
 	if !ok {
@@ -172,7 +172,7 @@ func current(claims *canon.Value, now time.Time) error {
 	return nil
 }
 
-// date reads a NumericDate up to the year 9999, which milliseconds are not.
+// date reads a NumericDate up to the year 9999. A time in milliseconds is larger than that and is refused.
 func date(v *canon.Value) (time.Time, bool) {
 	if v == nil || v.Kind != canon.Number {
 		return time.Time{}, false

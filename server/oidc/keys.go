@@ -14,35 +14,33 @@ import (
 	"github.com/lestrrat-go/jwx/v3/jwk"
 )
 
-// Bounds of what an issuer may publish. A larger RSA key makes each token dear.
+// Limits on the keys of an issuer. A larger RSA key would make each verification expensive.
 const (
 	maxKeys     = 256
 	leastRSA    = 2048
 	greatestRSA = 8192
 )
 
-// A key is one that signs tokens.
+// A key is a key that signs tokens.
 type key struct {
 	public     any                      // *rsa.PublicKey, *ecdsa.PublicKey or ed25519.PublicKey
-	algorithms []jwa.SignatureAlgorithm // that it may be used with
+	algorithms []jwa.SignatureAlgorithm // those it may be used with
 }
 
-// A keySet is what an issuer published.
+// A keySet is the key set that an issuer published.
 type keySet struct {
 	keys map[string]key // by kid
-	at   time.Time      // when it was asked for
+	at   time.Time      // when it was requested
 }
 
-// fresh reports whether a set may still be used. A clock that was set back makes
-// none older.
+// fresh reports whether a set may still be used. A clock that was set back does not make a set older.
 func (s *keySet) fresh(now time.Time, most time.Duration) bool {
 	return s != nil && now.Sub(s.at) <= most
 }
 
-// readKeys reads a key set (RFC 7517). Keys that cannot sign tokens here are passed
-// over, as the standard says: of another kind or use, without a kid, too short. A kid
-// given twice is an error, for which of them is meant is anybody's guess; so is a set
-// that nothing is left of.
+// readKeys parses a key set (RFC 7517). It skips keys that cannot sign tokens here, as the standard says: those of
+// another kind or use, without a kid, or too short. A repeated kid is an error, because it is unclear which key is
+// meant, and so is a set without any usable key.
 func readKeys(text []byte, at time.Time) (*keySet, error) {
 	published, err := jwk.Parse(text, jwk.WithStrictKeySetParsing(false), jwk.WithMaxKeys(maxKeys))
 	if err != nil {
@@ -96,7 +94,7 @@ func readKey(p jwk.Key) (kid string, k key, ok bool) {
 	case ed25519.PublicKey:
 		k.algorithms = []jwa.SignatureAlgorithm{jwa.EdDSA()}
 	}
-	if alg, given := p.Algorithm(); given { // the issuer means this one alone
+	if alg, given := p.Algorithm(); given { // the issuer allows only this one
 		k.algorithms = slices.DeleteFunc(k.algorithms, func(a jwa.SignatureAlgorithm) bool { return a.String() != alg.String() })
 	}
 	return kid, k, len(k.algorithms) > 0

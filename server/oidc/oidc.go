@@ -1,23 +1,20 @@
-// Package oidc takes JWTs of one OpenID Connect issuer where an API key could
-// are, and says whose they are. It owns the form of a token, the checks on its
-// claims, and the issuer's keys.
+// Package oidc accepts JWTs of one OpenID Connect issuer in place of API keys, and returns their identities. It owns
+// the form of a token, the checks of its claims, and the issuer's keys.
 //
-// A token is a compact JWS (RFC 7515) whose payload says at least
+// A token is a compact JWS (RFC 7515) whose payload contains at least
 //
 //	{"iss":"https://issuer.example","aud":"graphkernel","sub":"ci","exp":1780000300,
 //	 "tenant":"acme","role":"agent"}
 //
-// and whose header names its key with kid and its algorithm with alg, which must be
-// one of RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, ES512 and EdDSA. No
-// other is computed: not none, and no HMAC, whose secret would be the issuer's public
-// key. A key verifies with the algorithms of its own kind alone. What else the header
-// says of keys (jwk, jku, x5c, x5u) is not looked at; crit and b64 are refused, and
-// so is a typ of anything but an access or ID token (JWT, at+jwt).
+// and whose header names its key with kid and its algorithm with alg, which must be one of RS256, RS384, RS512, PS256,
+// PS384, PS512, ES256, ES384, ES512 and EdDSA. No other algorithm is accepted: not none, and no HMAC, whose secret
+// would be the issuer's public key. A key verifies only with the algorithms of its own kind. Other key parameters in
+// the header (jwk, jku, x5c, x5u) are ignored; crit and b64 are refused, and so is any typ other than that of an access
+// or ID token (JWT, at+jwt).
 //
-// Both parts are read strictly: base64url without padding, JSON without a repeated
-// name. The tenant and the role are strings at the top of the claims. exp is
-// required, nbf and iat count when they are there, and clocks may differ by Skew.
-// aud may be a list that holds ours.
+// Both parts are read strictly: base64url without padding, JSON without a repeated name. The tenant and the role are
+// strings at the top level of the claims. exp is required, nbf and iat are checked if present, and clocks may differ by
+// Skew. aud may be a list that contains our audience.
 package oidc
 
 import (
@@ -37,32 +34,32 @@ import (
 	"github.com/graphkernel/graphkernel/access"
 )
 
-// MaxToken bounds the bytes of a token.
+// MaxToken is the maximum size of a token in bytes.
 const MaxToken = 16 << 10
 
-// Skew is what the issuer's clock and ours may differ by.
+// Skew is the maximum difference between the issuer's clock and ours.
 const Skew = 60 * time.Second
 
-// ErrUnavailable is wrapped when a token cannot be judged because the issuer's keys
-// cannot be had. That is no fault of the caller.
+// ErrUnavailable is wrapped when a token cannot be verified because the issuer's keys are not available. That is not
+// the caller's fault.
 var ErrUnavailable = fmt.Errorf("%w: the issuer's keys cannot be had", access.ErrUnavailable)
 
-// A Config says whose tokens are taken.
+// A Config says which tokens are accepted.
 type Config struct {
-	Issuer   string // required: what iss is, byte for byte
-	Audience string // required: what aud is, or holds
-	JWKS     string // required: the key set, https://… or file:PATH; http:// on loopback alone
+	Issuer   string // required: the value of iss, byte for byte
+	Audience string // required: the value of aud, or one of its values
+	JWKS     string // required: the key set, https://… or file:PATH; http:// only on loopback
 
 	TenantClaim string // "": tenant
 	RoleClaim   string // "": role
 
-	Refresh  time.Duration // how old the keys may get before they are fetched again; 0: 10 min
-	MaxStale time.Duration // how old they may get when that fails; then no token is accepted; 0: 6 h
+	Refresh  time.Duration // age of the keys at which they are fetched again; 0: 10 min
+	MaxStale time.Duration // age up to which keys are used if fetching fails; then no token is accepted; 0: 6 h
 
 	Clock  func() time.Time // required
 	Log    *slog.Logger     // required
-	Client *http.Client     // nil: one with the proxy of the environment. Redirects and cookies are never used.
-	Ticks  <-chan time.Time // when to see whether the keys are due; nil: every 10 s
+	Client *http.Client     // nil: a client with the proxy of the environment. Redirects and cookies are never used.
+	Ticks  <-chan time.Time // when to check whether the keys are due; nil: every 10 s
 }
 
 func (c *Config) fill() error {
@@ -90,23 +87,23 @@ func (c *Config) fill() error {
 	return nil
 }
 
-// An Issuer judges tokens. It is safe for use by many goroutines.
+// An Issuer verifies tokens. It is safe for use by many goroutines.
 type Issuer struct {
 	config Config
 	source source
-	set    atomic.Pointer[keySet] // the last good one; nil before the first
+	set    atomic.Pointer[keySet] // the last valid set; nil before the first
 	wanted chan struct{}          // a fetch was begun for a caller
-	ended  chan struct{}          // closed when nothing fetches any more
+	ended  chan struct{}          // closed when no more fetches will run
 
 	mu      sync.Mutex
 	tried   time.Time     // when the last fetch began
-	failing bool          // it failed
-	flight  chan struct{} // closed when the fetch at work is done; nil: none is
+	failing bool          // the last fetch failed
+	flight  chan struct{} // closed when the running fetch is done; nil: none is running
 }
 
-// New makes an issuer, whose keys it keeps fresh until ctx ends. It asks for them
-// once and waits for at most 10 s. A file must be there and be a key set; an issuer
-// that does not answer yet is logged and asked again.
+// New returns an issuer, and keeps its keys fresh until ctx ends. It fetches them once and waits for at most 10 s. If
+// the keys are in a file, an invalid or missing file is an error; if an issuer does not answer yet, that is logged and
+// the issuer is asked again.
 func New(ctx context.Context, c Config) (*Issuer, error) {
 	if err := c.fill(); err != nil {
 		return nil, err
@@ -124,12 +121,11 @@ func New(ctx context.Context, c Config) (*Issuer, error) {
 	return i, nil
 }
 
-// Authenticate says whose a token is. An error that wraps access.ErrKey is the
-// caller's fault; one that wraps ErrUnavailable is not. No error holds any part of
-// the token.
+// Authenticate returns the identity of a token. An error that wraps access.ErrKey is the caller's fault; one that wraps
+// ErrUnavailable is not. No error contains any part of the token.
 //
-// The claims are looked at before the signature: what is not meant for us costs no
-// arithmetic, and makes nobody fetch keys. Nothing counts until the signature does.
+// The claims are checked before the signature, so a token that is not meant for this service costs no computation and
+// causes no fetch. No claim counts until the signature is verified.
 func (i *Issuer) Authenticate(ctx context.Context, bearer string) (access.Identity, error) {
 	t, err := parse(bearer)
 	if err != nil {
@@ -157,11 +153,10 @@ func refuse(format string, args ...any) error {
 	return fmt.Errorf("%w: the JWT is not accepted: %s", access.ErrKey, fmt.Sprintf(format, args...))
 }
 
-// An Authenticator says whose a bearer's text is, as server.Config wants it.
+// An Authenticator returns the identity of a bearer token, as server.Config needs it.
 type Authenticator = func(ctx context.Context, bearer string) (access.Identity, error)
 
-// Either takes API keys and JWTs alike: what begins with gk1. is a key, and all else
-// a JWT.
+// Either accepts both API keys and JWTs: a text that begins with gk1. is a key, and any other text is a JWT.
 func Either(keys Authenticator, issuer *Issuer) Authenticator {
 	return func(ctx context.Context, bearer string) (access.Identity, error) {
 		if strings.HasPrefix(bearer, "gk1.") {

@@ -15,38 +15,39 @@ import (
 // SchemaVersion is the version of the bundles of this package.
 const SchemaVersion = slice.BeliefVersion
 
-// A Question asks why something is believed.
+// A Question asks why a statement is believed.
 type Question struct {
 	Space   belief.Space
 	Literal belief.Literal
-	ValidAt *dag.Time // nil: whenever it held
+	ValidAt *dag.Time // the time at which the statement must hold; nil: any
 }
 
-// A Bundle is evidence of a belief. One that was read is what somebody claims; only package token says whether it is admissible.
+// A Bundle is evidence of a belief. A parsed Bundle is an unverified claim; only package token decides whether it is
+// admissible.
 type Bundle struct {
 	AsOf       dag.Seq
 	Provenance slice.Provenance
 	Seal       slice.Seal
-	Policy     kinds.Policy // of the space
+	Policy     kinds.Policy // the policy of the space
 	Question   Question
 	Revisions  []journal.Revision // by ascending address
-	Steps      []Step             // in the order in which they follow
+	Steps      []Step             // each step follows from those before it
 	Evidence   []Turn             // by ascending id
 }
 
-// A Step takes a statement of a revision.
+// A Step uses a statement of a revision. Revision is an index into Revisions, Statement one into its Statements.
 type Step struct{ Revision, Statement int }
 
-// A Turn is what a statement rests on.
+// A Turn is a turn on which a statement rests.
 type Turn struct {
 	ID   dag.TurnID
 	Leaf dag.Digest // slice.TurnLeaf
 }
 
-// Is reports whether bytes claim to be evidence of a belief, by how they begin.
+// Is reports whether bytes claim, by their beginning, to be evidence of a belief.
 func Is(data []byte) bool { return slice.Begins(data, "evidence") }
 
-// Append appends the bundle's canonical bytes. For a bundle that Parse read, they are the bytes it was read from.
+// Append appends the bundle's canonical bytes. For a parsed bundle, they are the parsed bytes.
 func (b *Bundle) Append(dst []byte) []byte {
 	w := canon.NewWriter(dst)
 	w.Object([]canon.Field{
@@ -87,7 +88,7 @@ func writeSteps(w *canon.Writer, steps []Step) {
 	w.EndArray()
 }
 
-// write writes a turn of the evidence; with a type it is a leaf.
+// write writes a turn of the evidence; with a type, it writes the turn's leaf.
 func (t *Turn) write(w *canon.Writer, leafType string) {
 	w.BeginObject()
 	w.Key("leaf")
@@ -98,7 +99,7 @@ func (t *Turn) write(w *canon.Writer, leafType string) {
 	w.EndObject()
 }
 
-// write writes a question; with a type it is a leaf.
+// write writes a question; with a type, it writes the question's leaf.
 func (q *Question) write(w *canon.Writer, leafType string) {
 	w.BeginObject()
 	if q.Literal.Not {
@@ -128,20 +129,20 @@ func writeType(w *canon.Writer, leafType string) {
 	}
 }
 
-// Text returns the question as it is in a bundle.
+// Text returns the question in the form that it has in a bundle.
 func (q *Question) Text() string {
 	w := canon.NewWriter(nil)
 	q.write(w, "")
 	return string(w.Bytes)
 }
 
-// ParseQuestion reads a question as [Question.Text] gives it.
+// ParseQuestion reads a question in the form of [Question.Text].
 func ParseQuestion(text string) (Question, error) {
 	return slice.ParseText("evidence of a belief: question", text, readQuestion, (*Question).Text)
 }
 
-// Parse reads a bundle's canonical bytes and nothing else: another spelling of the same values is slice.ErrMalformed. It checks the form of every
-// field, and nothing that needs computing; that is Bundle.Check.
+// Parse reads a bundle's canonical bytes. The error for another spelling of the same values is slice.ErrMalformed. It
+// checks the form of every field, but computes no hashes; Bundle.Check does.
 func Parse(data []byte) (*Bundle, error) {
 	return slice.ReadStrict("evidence of a belief", data, slice.BytesOfValue, versions, read, nil)
 }
@@ -172,7 +173,7 @@ func read(c *canon.Cursor) *Bundle {
 	return b
 }
 
-// readStep reads a step, which is of a statement that there is.
+// readStep reads a step. Its statement must exist.
 func (b *Bundle) readStep(c *canon.Cursor) (s Step) {
 	items := c.Items()
 	if len(items) != 2 || len(b.Revisions) == 0 {
@@ -214,10 +215,10 @@ func (q *Question) leaf() []byte {
 	return slice.LeafBytes(func(w *canon.Writer) { q.write(w, "question") })
 }
 
-// anchor is the anchor of the evidence that answers the question.
+// anchor returns the anchor of the evidence that answers the question.
 func (q *Question) anchor() dag.TurnID { return dag.ExternalTurnID("belief", string(q.leaf()[1:])) }
 
-// fingerprint computes the six fields from the body, except for the policy's id.
+// fingerprint computes the six fields of the provenance from the body, except the policy's id, which it copies.
 func (b *Bundle) fingerprint() slice.Provenance {
 	var leaves []dag.Digest
 	refs := []string{}

@@ -7,21 +7,22 @@ import (
 	"github.com/graphkernel/graphkernel/slice"
 )
 
-// The checks of evidence of a belief that a slice has not. The others have the names and the meaning that they have in package slice.
+// The checks of evidence of a belief that a slice of turns does not have. The other checks have the names and meanings
+// of package slice.
 const (
-	CheckBeliefs  slice.CheckID = "beliefs"  // every revision is of the space, was what is believed of its item, and is used
-	CheckSteps    slice.CheckID = "steps"    // each step follows from those before it, and the statement from the last
-	CheckEvidence slice.CheckID = "evidence" // the turns are those that the statements of the steps rest on
-	CheckQuestion slice.CheckID = "question" // anchor_turn_id is that of the question
+	CheckBeliefs  slice.CheckID = "beliefs"  // every revision is in the question's space and used by a step
+	CheckSteps    slice.CheckID = "steps"    // each step follows from those before it, and the requested statement from the last
+	CheckEvidence slice.CheckID = "evidence" // the turns are exactly those on which the statements of the steps rest
+	CheckQuestion slice.CheckID = "question" // anchor_turn_id is the anchor of the question
 )
 
-// Checks are the checks that Bundle.Check makes, in their order.
+// Checks lists the checks of Bundle.Check, in their order.
 var Checks = [...]slice.CheckID{
 	slice.CheckCanonicalOrder, CheckBeliefs, CheckSteps, CheckEvidence, CheckQuestion, slice.CheckPolicyHash, slice.CheckSnapshot, slice.CheckSliceID,
 }
 
-// Check recomputes from the bundle's body everything that its header claims and returns one verdict for each of Checks, whatever fails. It does not
-// look at the token.
+// Check recomputes from the bundle's body everything that its header claims, and returns one result for each of Checks,
+// even if some fail. It does not check the token.
 func (b *Bundle) Check() []slice.Check {
 	want, got := b.fingerprint(), &b.Provenance
 	return []slice.Check{

@@ -14,11 +14,12 @@ import (
 	"github.com/graphkernel/graphkernel/slice"
 )
 
-// ErrNotDerived says that the statement asked for does not follow from the elements that were given.
+// ErrNotDerived is returned if the requested statement does not follow from the given elements.
 var ErrNotDerived = errors.New("the statement does not follow from these beliefs")
 
-// New makes a bundle, not yet sealed, of elements from which the question's literal follows, in any order. leaves has the leaf hash of every turn that
-// they rest on. Those that the derivation does not need are left out.
+// New makes a bundle, not yet sealed, from elements, in any order, from which the question's literal follows. leaves
+// contains the leaf hash of every turn on which they rest. The elements that remain once the literal follows are left
+// out.
 func New(q Question, registered policy.Registered, asOf dag.Seq, support []journal.Part, leaves map[dag.TurnID]dag.Digest) (*Bundle, error) {
 	p, err := kinds.Of(registered)
 	if err != nil {
@@ -59,7 +60,7 @@ func byAddress(x, y journal.Revision) int {
 	return cmp.Compare(x.Address().String(), y.Address().String())
 }
 
-// derive puts elements into an order in which each follows from those before it, and the question's literal from the last.
+// derive orders elements so that each follows from those before it, and the question's literal from the last.
 func (b *Bundle) derive(support []journal.Part) (order []journal.Part, err error) {
 	left := slices.Clone(support)
 	slices.SortFunc(left, func(x, y journal.Part) int {
@@ -81,7 +82,7 @@ func (b *Bundle) derive(support []journal.Part) (order []journal.Part, err error
 	}
 }
 
-// span is the time for which a derivation must hold at some instant.
+// span returns the time span in which a derivation must hold at some instant.
 func (q *Question) span() belief.Span {
 	if q.ValidAt == nil {
 		return belief.Always
@@ -89,14 +90,15 @@ func (q *Question) span() belief.Span {
 	return belief.Span{From: *q.ValidAt, Until: *q.ValidAt + 1}
 }
 
-// A derivation is the steps that were made.
+// A derivation is a sequence of steps.
 type derivation struct {
 	constraints *belief.Constraints
 	literals    []belief.Literal
-	span        belief.Span // at which all of them hold
+	span        belief.Span // the time in which all of them hold
 }
 
-// follows reports whether a statement can be the next step: all its premises follow, and it holds when the steps do.
+// follows reports whether a statement can be the next step: all its premises follow from the steps, and there is a time
+// at which it and the steps hold.
 func (d *derivation) follows(s *journal.Stated) bool {
 	for _, premise := range s.Premises {
 		if !slices.ContainsFunc(d.literals, func(l belief.Literal) bool { return d.constraints.Entails(l, premise) }) {
@@ -111,7 +113,7 @@ func (d *derivation) take(s *journal.Stated) {
 	d.span = belief.Span{From: max(d.span.From, s.Span.From), Until: min(d.span.Until, s.Span.Until)}
 }
 
-// named returns the turns that the statements of the steps rest on, ascending, each once.
+// named returns the turns on which the statements of the steps rest, ascending, without repetitions.
 func (b *Bundle) named() (turns []dag.TurnID) {
 	for _, s := range b.Steps {
 		turns = append(turns, b.Revisions[s.Revision].Statements[s.Statement].Turns...)

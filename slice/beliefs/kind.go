@@ -6,7 +6,7 @@ import (
 	"github.com/graphkernel/graphkernel/slice"
 )
 
-// Bundles are evidence that a belief is held.
+// Bundles is the kind of evidence of a belief.
 var Bundles = &slice.Kind{
 	Name: "belief", Noun: "evidence of a belief",
 	Forms:  []slice.KindForm{{Schema: SchemaVersion, Predicate: "https://github.com/graphkernel/graphkernel/attestation/belief/v1", Policy: kinds.Form}},
@@ -14,5 +14,5 @@ var Bundles = &slice.Kind{
 	Is:     Is, Parse: slice.Parses(Parse), Checks: Checks[:],
 }
 
-// Holds returns the turns that the belief rests on.
+// Holds returns the turns on which the belief rests.
 func (b *Bundle) Holds() (turns []dag.TurnID, facts []dag.Digest) { return b.Turns(), nil }

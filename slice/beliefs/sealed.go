@@ -8,14 +8,14 @@ import (
 	"github.com/graphkernel/graphkernel/slice"
 )
 
-// Head returns what all kinds of bundles say of themselves.
+// Head returns the head of the bundle, which all kinds of bundles have.
 func (b *Bundle) Head() slice.Head {
 	return slice.Head{Anchor: b.Provenance.Anchor, AsOf: b.AsOf, Provenance: b.Provenance, Seal: b.Seal, Policy: b.Policy, Counts: []slice.Count{
 		{Name: "evidence", N: uint64(len(b.Evidence))}, {Name: "revisions", N: uint64(len(b.Revisions))}, {Name: "steps", N: uint64(len(b.Steps))},
 	}}
 }
 
-// Redacted returns none: evidence of a belief holds no texts of turns.
+// Redacted returns none: evidence of a belief contains no texts of turns.
 func (b *Bundle) Redacted() []dag.TurnID { return nil }
 
 // Turns returns the turns of the evidence, ascending.
@@ -32,10 +32,10 @@ type sealed = slice.Sealed[*Bundle]
 // Sealed is a [slice.Sealed] bundle of this package.
 type Sealed struct{ sealed }
 
-// Seal seals evidence with its bytes. Both belong to the Sealed from then on.
+// Seal seals evidence with its bytes. The Sealed takes ownership of both.
 func Seal(b *Bundle, text []byte) Sealed { return Sealed{slice.NewSealed(b, text)} }
 
-// Question returns what was asked, or its zero value if there is no evidence.
+// Question returns a copy of the question, or its zero value if there is no evidence.
 func (s Sealed) Question() Question {
 	if !s.OK() {
 		return Question{}
@@ -56,7 +56,7 @@ func (s Sealed) Revisions() []journal.Revision {
 	return slices.Clone(slice.Unsealed(s.sealed).Revisions)
 }
 
-// Evidence returns a copy of the turns that the statements rest on, with their leaf hashes, or nil.
+// Evidence returns a copy of the turns on which the statements rest, with their leaf hashes, or nil.
 func (s Sealed) Evidence() []Turn {
 	if !s.OK() {
 		return nil

@@ -17,8 +17,8 @@ import (
 // SchemaVersion is the version of the bundles of this package.
 const SchemaVersion = slice.ContextVersion
 
-// A Bundle is a context with what it was chosen from. One that was read is what somebody claims; only
-// package token says whether it is admissible.
+// A Bundle is a context with the candidates from which it was chosen. A parsed Bundle is an unverified claim; only
+// package token decides whether it is admissible.
 type Bundle struct {
 	AsOf       dag.Seq
 	Provenance slice.Provenance
@@ -26,8 +26,8 @@ type Bundle struct {
 	Policy     Policy
 	Request    Request
 	Candidates []Candidate           // by kind, then by id
-	Overlaps   []Overlap             // of candidates, by First, then by Second
-	Statistics *retrieval.Statistics // that the scores of the search rest on; nil: there was no task to search for
+	Overlaps   []Overlap             // between candidates, by First, then by Second
+	Statistics *retrieval.Statistics // the scores of the search depend on them; nil: there was no task to search for
 	Turns      []ChosenTurn          // by ascending id
 	Facts      []knowledge.Act       // chosen assertions, by ascending statement
 	Beliefs    []journal.Revision    // chosen revisions, by ascending address
@@ -40,23 +40,23 @@ type ChosenTurn struct {
 	Body dag.Body
 }
 
-// A Prompt is what is said of the rendered prompt.
+// A Prompt has the cost and the HMAC of the rendered prompt.
 type Prompt struct {
 	Cost int        // in tokens, see Tokens
 	HMAC dag.Digest // under the request's salt
 }
 
-// A Choice is what was chosen from what.
+// A Choice has the candidates and the chosen texts from which New makes a bundle.
 type Choice struct {
 	Candidates []Candidate // in the order of bundles
 	Overlaps   []Overlap
 	Statistics *retrieval.Statistics
 	Turns      []ChosenTurn       // that Select chooses, in any order
-	Facts      []knowledge.Act    // likewise
-	Beliefs    []journal.Revision // likewise; none of them is erased
+	Facts      []knowledge.Act    // that Select chooses, in any order
+	Beliefs    []journal.Revision // that Select chooses, in any order; none of them is erased
 }
 
-// New makes a bundle, not yet sealed.
+// New returns a bundle, not yet sealed.
 func New(r Request, asOf dag.Seq, registered policy.Registered, c Choice) (*Bundle, error) {
 	p, err := PolicyOf(registered)
 	if err != nil {
@@ -74,8 +74,8 @@ func New(r Request, asOf dag.Seq, registered policy.Registered, c Choice) (*Bund
 	return b, nil
 }
 
-// Shown returns the turns that this context showed to the agent: those that were chosen, the anchor, the
-// evidence of facts, and what beliefs rest on. They ascend, each once.
+// Shown returns the turns that this context showed to the agent, ascending, without repetitions: the chosen turns, the
+// anchor, the evidence of facts, and the turns on which beliefs rest.
 func (b *Bundle) Shown() []dag.TurnID {
 	var shown []dag.TurnID
 	for i := range b.Turns {
@@ -96,7 +96,7 @@ func (b *Bundle) Shown() []dag.TurnID {
 	return slices.Compact(shown)
 }
 
-// chosen returns the kinds and ids of what was chosen.
+// chosen returns the kinds and ids of the chosen turns, facts and beliefs.
 func (b *Bundle) chosen() map[string]bool {
 	chosen := map[string]bool{}
 	for i := range b.Turns {
@@ -111,8 +111,8 @@ func (b *Bundle) chosen() map[string]bool {
 	return chosen
 }
 
-// Spent returns how many tokens of the budget were spent: those of the texts that were chosen, without the headings and markup that
-// Prompt.Cost counts too.
+// Spent returns the tokens of the budget that were spent: those of the chosen texts, without the headings and markup
+// that Prompt.Cost counts too.
 func (b *Bundle) Spent() (tokens int) {
 	chosen := b.chosen()
 	for i := range b.Candidates {
@@ -127,11 +127,10 @@ func (b *Bundle) prompt(text []byte) Prompt {
 	return Prompt{Tokens(string(text)), b.Request.digest("prompt", text)}
 }
 
-// Is reports whether bytes claim to be a context, by how they begin.
+// Is reports whether bytes claim, by their beginning, to be a context.
 func Is(data []byte) bool { return slice.Begins(data, "beliefs") }
 
-// Append appends the bundle's canonical bytes. For a bundle that Parse read, they are the
-// bytes it was read from.
+// Append appends the bundle's canonical bytes. For a parsed bundle, they are the parsed bytes.
 func (b *Bundle) Append(dst []byte) []byte {
 	w := canon.NewWriter(dst)
 	w.BeginObject()
@@ -199,7 +198,7 @@ func writeOverlaps(w *canon.Writer, overlaps []Overlap) {
 	w.EndArray()
 }
 
-// write writes what is said of the prompt; with a type it is a leaf.
+// write writes the cost and the HMAC of the prompt; with a type, it writes the prompt's leaf.
 func (p *Prompt) write(w *canon.Writer, leafType string) {
 	w.BeginObject()
 	w.Key("cost")
@@ -219,14 +218,13 @@ func (p *Prompt) hash() dag.Digest {
 	return slice.HashLeaf(func(w *canon.Writer) { p.write(w, "prompt") })
 }
 
-// Parse reads a bundle's canonical bytes and nothing else: another spelling of the same values
-// is slice.ErrMalformed. It checks the form of every field, and nothing that needs computing; that
-// is Bundle.Check.
+// Parse reads a bundle's canonical bytes. The error for another spelling of the same values is slice.ErrMalformed. It
+// checks the form of every field, but computes no hashes; Bundle.Check does.
 func Parse(data []byte) (*Bundle, error) {
 	return slice.ReadStrict("context", data, bytesOfValue, versions, read, nil)
 }
 
-// bytesOfValue is fewer than a value takes where most are numbers: in overlaps and in counts.
+// bytesOfValue is a lower bound of the bytes per JSON value in overlaps and counts, where most values are numbers.
 const bytesOfValue = 3
 
 func versions(*canon.Value) []slice.KnownVersion {
@@ -285,7 +283,7 @@ func readChosen(c *canon.Cursor) ChosenTurn {
 	return ChosenTurn{t, *body}
 }
 
-// bound reports whether the text is the one that the turn's leaf binds.
+// bound reports whether the turn's leaf binds the text.
 func (t *ChosenTurn) bound() bool {
 	return slice.DigestBody(slice.AppendBody(nil, &t.Body), t.Body.Salt) == t.BodyDigest
 }
@@ -311,7 +309,8 @@ func readPrompt(c *canon.Cursor) Prompt {
 	return p
 }
 
-// fingerprint computes the six fields from the body, except for the policy's id. It is given the leaves of the candidates.
+// fingerprint computes the six fields of the provenance from the body and the leaves of the candidates, except the
+// policy's id, which it copies.
 func (b *Bundle) fingerprint(candidates []dag.Digest) slice.Provenance {
 	p := slice.Provenance{
 		Anchor:            b.Request.anchor(b.AsOf),
@@ -334,7 +333,7 @@ func (b *Bundle) fingerprint(candidates []dag.Digest) slice.Provenance {
 	return p
 }
 
-// candidateLeaves are those of the candidates, in their order.
+// candidateLeaves returns the leaf hashes of the candidates, in their order.
 func (b *Bundle) candidateLeaves() []dag.Digest {
 	leaves := make([]dag.Digest, len(b.Candidates))
 	for i := range b.Candidates {
@@ -343,7 +342,7 @@ func (b *Bundle) candidateLeaves() []dag.Digest {
 	return leaves
 }
 
-// leaves are those of the tree, in their order, given those of the candidates.
+// leaves returns the leaf hashes of the tree, in their order. candidates are the leaf hashes of the candidates.
 func (b *Bundle) leaves(candidates []dag.Digest) []dag.Digest {
 	leaves := make([]dag.Digest, 0, len(b.Turns)+len(b.Facts)+len(b.Beliefs)+len(b.Candidates)+4)
 	for i := range b.Turns {

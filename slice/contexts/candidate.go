@@ -10,41 +10,41 @@ import (
 	"github.com/graphkernel/graphkernel/slice"
 )
 
-// A Kind says what a candidate is.
+// A Kind is the kind of a candidate.
 type Kind string
 
 // The kinds.
 const (
-	KindBelief Kind = "belief" // a revision of an item that is believed
+	KindBelief Kind = "belief" // a revision of a believed item
 	KindFact   Kind = "fact"
 	KindTurn   Kind = "turn"
 )
 
-// A Candidate is what a source gave, and what speaks for it.
+// A Candidate is a turn, fact or belief that a source found, with its features.
 type Candidate struct {
 	Kind     Kind
-	ID       string     // of a turn, of a fact its statement, or of a belief its address with the revision
-	Leaf     dag.Digest // as in the ledger: it binds the text
-	Seq      dag.Seq    // the number under which it was admitted or learned
+	ID       string     // a turn's id, a fact's statement, or a belief's address with the revision
+	Leaf     dag.Digest // as in the ledger; it binds the text
+	Seq      dag.Seq    // the number at which it was admitted or learned
 	Cost     int        // tokens of its text, see Tokens
 	From     [Sources]bool
 	Features [Features]dag.PPM
 }
 
-// Mandatory reports whether the candidate is chosen whatever else there is: a source of what must be there gave it.
+// Mandatory reports whether the candidate is chosen regardless of the others: FromConstraints is among its sources.
 func (c *Candidate) Mandatory() bool { return c.From[FromConstraints] }
 
 func (c *Candidate) compare(d *Candidate) int {
 	return cmp.Or(cmp.Compare(c.Kind, d.Kind), cmp.Compare(c.ID, d.ID))
 }
 
-// Counter names the rule by which tokens are counted.
+// Counter names the rule for counting tokens.
 const Counter = "bytes/4@1"
 
-// Tokens counts the tokens of a text by the rule Counter: its bytes in UTF-8 over four, rounded up.
+// Tokens returns the number of tokens of a text by the rule Counter: its bytes in UTF-8 divided by four, rounded up.
 func Tokens(text string) int { return (len(text) + 3) / 4 }
 
-// write writes a candidate; with a type it is a leaf. Features of 0 are absent.
+// write writes a candidate; with a type, it writes the candidate's leaf. Features of 0 are left out.
 func (c *Candidate) write(w *canon.Writer, leafType string) {
 	w.BeginObject()
 	w.Key("cost")

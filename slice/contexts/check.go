@@ -8,25 +8,25 @@ import (
 	"github.com/graphkernel/graphkernel/slice"
 )
 
-// The checks of a context that a slice has not. The others have the names and the meaning that they
-// have in package slice.
+// The checks of a context that a slice of turns does not have. The other checks have the names and meanings of package
+// slice.
 const (
-	CheckCandidates slice.CheckID = "candidates" // every candidate is of the view, has a source that is on, and no source more than its quota
-	CheckTexts      slice.CheckID = "texts"      // every turn has the text that its leaf binds, and all that was chosen the candidate's leaf and cost
-	CheckSelection  slice.CheckID = "selection"  // choosing again from the candidates returns the same turns, facts and beliefs
-	CheckPrompt     slice.CheckID = "prompt"     // rendering again makes the prompt that was counted and whose HMAC is there
-	CheckRequest    slice.CheckID = "request"    // anchor_turn_id is that of the request
+	CheckCandidates slice.CheckID = "candidates" // every candidate is in the view and has a source, and no source exceeds its quota
+	CheckTexts      slice.CheckID = "texts"      // the leaf of every turn binds its text, and every chosen text has its candidate's leaf and cost
+	CheckSelection  slice.CheckID = "selection"  // repeating the choice from the candidates returns the same turns, facts and beliefs
+	CheckPrompt     slice.CheckID = "prompt"     // rendering again produces a prompt with the claimed cost and HMAC
+	CheckRequest    slice.CheckID = "request"    // anchor_turn_id is the anchor of the request
 )
 
-// Checks are the checks that Bundle.Check makes, in their order.
+// Checks lists the checks of Bundle.Check, in their order.
 var Checks = [...]slice.CheckID{
 	slice.CheckCanonicalOrder, CheckCandidates, CheckTexts, CheckSelection, CheckPrompt, CheckRequest,
 	slice.CheckPolicyHash, slice.CheckSnapshot, slice.CheckSliceID,
 }
 
-// Check recomputes from the bundle's body everything that its header claims and returns one
-// verdict for each of Checks, whatever fails. It does not look at the token. That no candidate is missing, and
-// that the features are what a search and a slice gave, is the kernel's word until replay.
+// Check recomputes from the bundle's body everything that its header claims, and returns one result for each of Checks,
+// even if some fail. It does not check the token. It cannot check that no candidate is missing, or that the features
+// come from a search and a slice; until a replay, that is the kernel's word.
 func (b *Bundle) Check() []slice.Check {
 	want, got := b.fingerprint(b.candidateLeaves()), &b.Provenance
 	return []slice.Check{
@@ -75,7 +75,7 @@ func (b *Bundle) checkCanonicalOrder() slice.Check {
 	return slice.Passed(slice.CheckCanonicalOrder, "%d candidates, %d turns, %d facts, %d beliefs", len(b.Candidates), len(b.Turns), len(b.Facts), len(b.Beliefs))
 }
 
-// gives says which kinds of candidates a source gives, and has which features each kind can have.
+// gives lists the kinds of candidates that each source finds, and has the features that each kind can have.
 var (
 	gives = [Sources][]Kind{
 		FromBeliefs: {KindBelief}, FromConstraints: {KindBelief}, FromFacts: {KindBelief, KindFact},
@@ -109,7 +109,7 @@ func (b *Bundle) checkCandidates() slice.Check {
 	return slice.Passed(CheckCandidates, "%d", len(b.Candidates))
 }
 
-// outside says why a candidate cannot be one, or "".
+// outside returns why a candidate is not valid, or "".
 func (b *Bundle) outside(c *Candidate) string {
 	if c.Seq == 0 || c.Seq > b.AsOf {
 		return fmt.Sprintf("it has number %d, and the view ends at %d", c.Seq, b.AsOf)
@@ -135,7 +135,7 @@ func (b *Bundle) outside(c *Candidate) string {
 	return ""
 }
 
-// candidate returns the candidate of an id.
+// candidate returns the candidate with a kind and an id, or nil.
 func (b *Bundle) candidate(k Kind, id string) *Candidate {
 	want := Candidate{Kind: k, ID: id}
 	at, ok := slices.BinarySearchFunc(b.Candidates, want, func(c, d Candidate) int { return c.compare(&d) })

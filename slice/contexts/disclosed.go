@@ -15,10 +15,10 @@ import (
 // DisclosureVersion is the version of disclosures of contexts.
 const DisclosureVersion = "gkd/4"
 
-// maxCount bounds the counts of a disclosure: no policy has more candidates.
+// maxCount is the upper bound of the counts in a disclosure: no policy allows more candidates.
 const maxCount = int(Sources) * LimitQuota
 
-// Disclosures is the form of disclosures of contexts. What turns have in common and the statistics are not shown.
+// Disclosures is the form of disclosures of contexts. They do not show overlaps and statistics.
 var Disclosures = &slice.DisclosureForm{
 	Version: DisclosureVersion, Schema: SchemaVersion, Policy: PolicyForm, CountsIn: "counts", ShownIn: "shown",
 	Counts: []slice.CountForm{
@@ -32,7 +32,7 @@ var Disclosures = &slice.DisclosureForm{
 	Check: checkShown,
 }
 
-// What the leaves of a context were made of.
+// The contents of the leaves of a context.
 type (
 	ShownTurn      struct{ ChosenTurn }
 	ShownFact      struct{ knowledge.Act }
@@ -41,7 +41,7 @@ type (
 	ShownPrompt    struct{ Prompt }
 	ShownRequest   struct {
 		Request
-		AsOf dag.Seq // of the bundle
+		AsOf dag.Seq // the number of the bundle's view
 	}
 	hidden struct {
 		member string
@@ -49,7 +49,7 @@ type (
 	}
 )
 
-// Member is the name of the section, see [slice.Leaf].
+// Member returns the name of the section, see [slice.Leaf].
 func (*ShownTurn) Member() string      { return "turn" }
 func (*ShownFact) Member() string      { return "fact" }
 func (*ShownBelief) Member() string    { return "belief" }
@@ -58,7 +58,8 @@ func (*ShownPrompt) Member() string    { return "prompt" }
 func (*ShownRequest) Member() string   { return "request" }
 func (h *hidden) Member() string       { return h.member }
 
-// ID is that of the turn, of the fact's statement, the belief's address, or that of the candidate after its kind.
+// ID returns the turn's id, the fact's statement, the belief's address, or the candidate's kind and id; "" for other
+// leaves.
 func (t *ShownTurn) ID() string      { return t.Turn.ID.String() }
 func (f *ShownFact) ID() string      { return f.Fact.ID().String() }
 func (r *ShownBelief) ID() string    { return r.Address().String() }
@@ -67,7 +68,7 @@ func (*ShownPrompt) ID() string      { return "" }
 func (*ShownRequest) ID() string     { return "" }
 func (*hidden) ID() string           { return "" }
 
-// Hash is the leaf's.
+// Hash returns the hash of the leaf.
 func (t *ShownTurn) Hash() dag.Digest      { return slice.TurnLeaf(&t.Turn) }
 func (f *ShownFact) Hash() dag.Digest      { return f.Leaf() }
 func (r *ShownBelief) Hash() dag.Digest    { return r.Leaf() }
@@ -76,7 +77,7 @@ func (p *ShownPrompt) Hash() dag.Digest    { return p.hash() }
 func (r *ShownRequest) Hash() dag.Digest   { return sha256.Sum256(r.leaf(r.AsOf)) }
 func (h *hidden) Hash() dag.Digest         { return h.hash }
 
-// Write writes it as a bundle does.
+// Write writes the leaf in the form that it has in a bundle.
 func (t *ShownTurn) Write(w *canon.Writer)      { slice.WriteTurn(w, &t.Turn, &t.Body) }
 func (f *ShownFact) Write(w *canon.Writer)      { w.Raw(f.Append(nil)) }
 func (r *ShownBelief) Write(w *canon.Writer)    { r.WriteEvidence(w) }
@@ -106,20 +107,20 @@ func readShownRequest(c *canon.Cursor) slice.Leaf {
 	return r
 }
 
-// A Part says what of a context a disclosure shows.
+// A Part lists the parts of a context that a disclosure shows.
 type Part struct {
 	Turns               []dag.TurnID
 	Facts               []knowledge.ID
 	Beliefs             []belief.Address // each with a revision
 	Candidates, Request bool             // all candidates; the task with its salt
-	Prompt              bool             // its cost and its HMAC
+	Prompt              bool             // the cost and the HMAC of the prompt
 }
 
-// Disclose shows a part of the context, which must have passed its own Check. issued is the SHA-256 of its bytes. Errors are
-// those of [slice.Disclose]. What is shown is shared with the bundle.
+// Disclose returns a disclosure of a part of the context, which must have passed its own Check. issued is the SHA-256
+// of its bytes. Errors are those of [slice.Disclose]. The shown parts are shared with the bundle.
 //
-// Leaves of turns, of facts, of beliefs, and of the request, the prompt and the statistics are salted. Those of candidates are not: anyone who guesses
-// all features of one finds its hash on the paths.
+// The leaves of turns, facts, beliefs, the request, the prompt and the statistics are salted. The leaves of candidates
+// are not: anyone can check a guess of all features of a candidate against its hash on the paths.
 func (b *Bundle) Disclose(issued dag.Digest, show Part) (*slice.Disclosure, error) {
 	var leaves []slice.Leaf
 	var chosen []slice.Place
@@ -158,16 +159,16 @@ func (b *Bundle) Disclose(issued dag.Digest, show Part) (*slice.Disclosure, erro
 	return slice.Disclose(Disclosures, b.Head(), issued, leaves, chosen)
 }
 
-// part is what a disclosure shows, as a bundle that lacks the rest.
+// A part is the part of a bundle that a disclosure shows; the rest of the Bundle is empty.
 type part struct {
 	Bundle
-	request *ShownRequest // nil: it is not shown
+	request *ShownRequest // nil if it is not shown
 }
 
 func partOf(d *slice.Disclosure) *part {
 	p := &part{}
 	p.AsOf = d.AsOf
-	p.Policy, _ = d.Policy.(Policy) // Disclosures reads no other
+	p.Policy, _ = d.Policy.(Policy) // Disclosures reads only policies of this type
 	for i := range d.Shown {
 		switch l := d.Shown[i].Leaf.(type) {
 		case *ShownTurn:
@@ -185,7 +186,7 @@ func partOf(d *slice.Disclosure) *part {
 	return p
 }
 
-// checkShown makes the checks of Bundle.Check as far as what they need is shown.
+// checkShown makes the checks of Bundle.Check for which the disclosure shows enough.
 func checkShown(d *slice.Disclosure) []slice.Check {
 	p := partOf(d)
 	return []slice.Check{
@@ -204,7 +205,8 @@ func (p *part) shownCandidates() slice.Check {
 	return p.checkCandidates()
 }
 
-// shownTexts are those that their leaves bind, and if the candidates are shown, too, have their leaves and costs.
+// shownTexts checks that the leaves bind the shown texts and, if the candidates are shown too, that the texts have the
+// candidates' leaves and costs.
 func (p *part) shownTexts() slice.Check {
 	if len(p.Turns)+len(p.Facts)+len(p.Beliefs) == 0 {
 		return slice.Skipped(CheckTexts, "no turn, no fact and no belief is shown")
@@ -220,7 +222,7 @@ func (p *part) shownTexts() slice.Check {
 	return slice.Passed(CheckTexts, "%d turns, %d facts, %d beliefs", len(p.Turns), len(p.Facts), len(p.Beliefs))
 }
 
-// shownRequest, if it is shown, is the anchor.
+// shownRequest checks the anchor; if the request is shown, the anchor must be the request's.
 func (p *part) shownRequest(d *slice.Disclosure) slice.Check {
 	switch got := d.Provenance.Anchor; {
 	case d.Anchor != got:

@@ -9,32 +9,32 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// A Standing says what became of a turn, a fact or a belief in a context.
+// A Standing is the result for a turn, a fact or a belief in the choice of a context.
 type Standing string
 
 // The standings.
 const (
 	Chosen      Standing = "chosen"
-	Required    Standing = "required"     // it was chosen first, whatever the budget
-	TooCostly   Standing = "too_costly"   // it cost more than those before it had left of the budget
+	Required    Standing = "required"     // it was chosen first, regardless of the budget
+	TooCostly   Standing = "too_costly"   // it cost more than was left of the budget
 	Worthless   Standing = "worthless"    // its score was not above 0
 	NoCandidate Standing = "no_candidate" // no source found it
 )
 
-// An Explanation says why a turn or a fact is in a context, or why it is not. Scores are in 10^-12.
+// An Explanation is the reason why a turn, a fact or a belief is in a context or not. Scores are in 10^-12.
 type Explanation struct {
 	Standing   Standing
-	Rank       int        // of what was chosen: its place in the order of the choice, from 1
+	Rank       int        // if it was chosen: its place in the order of the choice, from 1
 	Candidate  *Candidate // nil: none
-	Score      int64      // when it was chosen or passed over
-	Alike      dag.PPM    // the share of words in common with what was chosen before and is most alike
-	Left       int        // tokens of the budget, before it
-	Before     []Rival    // of what was too costly: all that was chosen before it, in order
-	Chosen     int        // how many were
+	Score      int64      // at the time of the decision
+	Alike      dag.PPM    // the largest share of words that it has in common with an earlier choice
+	Left       int        // tokens left of the budget before the decision
+	Before     []Rival    // if it was too costly: all earlier choices, in order
+	Chosen     int        // the number of choices
 	Candidates int
 }
 
-// A Rival was chosen before another candidate.
+// A Rival is a candidate that was chosen before another.
 type Rival struct {
 	Kind  Kind
 	ID    string
@@ -42,7 +42,8 @@ type Rival struct {
 	Cost  int
 }
 
-// Explain chooses again, and says what became of a turn, by its id, of a fact, by its statement, or of a belief, by its address. It costs a selection.
+// Explain repeats the choice and returns the result for a turn, by its id, a fact, by its statement, or a belief, by
+// its address. It costs a selection.
 func (b *Bundle) Explain(kind Kind, id string) Explanation {
 	e := Explanation{Standing: NoCandidate, Candidates: len(b.Candidates), Candidate: b.candidate(kind, id)}
 	var before []Rival
@@ -69,7 +70,7 @@ func (b *Bundle) Explain(kind Kind, id string) Explanation {
 	return e
 }
 
-// Sentence says it in words. subject names what is explained.
+// Sentence returns the explanation in words. subject names the explained turn, fact or belief.
 func (e *Explanation) Sentence(subject string, p *Policy) string {
 	switch e.Standing {
 	case Required:
@@ -89,13 +90,13 @@ func (e *Explanation) Sentence(subject string, p *Policy) string {
 	return fmt.Sprintf("%s was no candidate: no source of the policy found it among the best as of then", subject)
 }
 
-// ErrNoCandidate is wrapped if no turn among the candidates is meant.
+// ErrNoCandidate is wrapped if no candidate matches the id of a turn.
 var ErrNoCandidate = errors.New("no turn among the candidates")
 
-// leastPrefix is how many characters of an id name a turn.
+// leastPrefix is the minimum number of characters that identify a turn.
 const leastPrefix = 4
 
-// Named returns the id of the turn among the candidates that begins so, in any case.
+// Named returns the id of the turn among the candidates whose id begins with prefix, in any case.
 func (b *Bundle) Named(prefix string) (id string, err error) {
 	for i := range b.Candidates {
 		c := &b.Candidates[i]
@@ -123,7 +124,7 @@ func (c *Candidate) Names() (from []string) {
 	return from
 }
 
-// reasons lists what the score is made of, and where the candidate is from.
+// reasons lists the parts of the score, and the sources of the candidate.
 func (e *Explanation) reasons(p *Policy) string {
 	var parts []string
 	for i, f := range e.Candidate.Features {
@@ -150,7 +151,7 @@ func (e *Explanation) reasons(p *Policy) string {
 	return strings.Join(append(parts, "from "+strings.Join(from, ", ")), "; ")
 }
 
-// decimal writes a score with three digits after the point.
+// decimal formats a score with three digits after the point.
 func decimal(score int64) string {
 	sign := ""
 	if score < 0 {

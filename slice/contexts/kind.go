@@ -5,7 +5,7 @@ import (
 	"github.com/graphkernel/graphkernel/slice"
 )
 
-// Bundles are contexts.
+// Bundles is the kind of contexts.
 var Bundles = &slice.Kind{
 	Name: "context", Noun: "a context",
 	Forms:  []slice.KindForm{{Schema: SchemaVersion, Predicate: "https://github.com/graphkernel/graphkernel/attestation/context/v1", Policy: PolicyForm}},

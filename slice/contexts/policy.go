@@ -12,82 +12,82 @@ import (
 	"github.com/graphkernel/graphkernel/slice/facts"
 )
 
-// PolicyType is the type that canonical forms and bundles of contexts name.
+// PolicyType is the type name of the policy in canonical forms and bundles of contexts.
 const PolicyType = "context_policy_v1"
 
-// DefaultID is the id of the policy that a request without one gets.
+// DefaultID is the id of the policy of a request that names none.
 const DefaultID policy.ID = "context@1"
 
-// Bounds of the parameters.
+// Upper bounds of the parameters.
 const (
 	LimitBudget   = 1_000_000 // tokens
-	LimitQuota    = 2_000     // candidates of one source
+	LimitQuota    = 2_000     // candidates per source
 	LimitHalfLife = 100_000   // hours
 	LimitRules    = 16 << 10  // bytes
 	mostWeight    = 10 * dag.One
 )
 
-// A Feature is something that speaks for a candidate: a fraction in ppm.
+// A Feature is a property of a candidate that affects its score: a fraction in ppm.
 type Feature int
 
-// The features. Their names are in features, in the same order.
+// The features. features lists their names in the same order.
 const (
 	FeatureConfidence Feature = iota // of a fact or a belief
-	FeatureContested                 // of a belief: 1 if a proposal that contradicts it waits for somebody to decide. It counts against it
-	FeatureEvidence                  // of a fact or a belief: 1 if a turn is named, half if not
-	FeaturePrompt                    // of what a person said in the conversation: the share of its text that others said
-	FeatureRecency                   // 1 halved for each half-life between the turn and the newest of the view
-	FeatureRecent                    // of the last turns of the conversation, from that share down to 0
+	FeatureContested                 // of a belief: 1 if a proposal that contradicts it is waiting for a decision. It lowers the score
+	FeatureEvidence                  // of a fact or a belief: 1 if it names a turn, otherwise one half
+	FeaturePrompt                    // of a turn that a person said in the conversation: the share of the conversation's text that others said
+	FeatureRecency                   // 1, halved for each half-life between the turn and the newest turn of the view
+	FeatureRecent                    // of the last turns of the conversation: falling from that share towards 0
 	FeatureSalience                  // of a turn
-	FeatureSlice                     // the score in the slice around the anchor, of the anchor's
-	FeatureTask                      // the score of the search for the task, of the best hit's; of a belief the share of the task's words that it has
-	Features                         // how many there are
+	FeatureSlice                     // the score in the slice around the anchor, as a fraction of the highest, times that share
+	FeatureTask                      // of a turn: its search score over the best hit's; of a fact: 1 / hops; of a belief: the larger of its share of the task's words and 1 / hops
+	Features                         // the number of features
 )
 
 var features = [Features]string{"confidence", "contested", "evidence", "prompt", "recency", "recent", "salience", "slice", "task"}
 
-// String returns the name.
+// String returns the name of the feature.
 func (f Feature) String() string { return features[f] }
 
-// A Source is where candidates come from.
+// A Source is the origin of a candidate.
 type Source int
 
-// The sources. Their names are in sources, in the same order.
+// The sources. sources lists their names in the same order.
 const (
-	FromBeliefs     Source = iota // what is believed, by the words that it has in common with the task
-	FromConstraints               // what is believed of kinds that every context has: hard rules, instructions. It is chosen first, whatever the budget
-	FromFacts                     // what is known of the names in the task
-	FromPrompts                   // what a person said in the conversation, the newest first
+	FromBeliefs     Source = iota // beliefs that have words in common with the task
+	FromConstraints               // beliefs of kinds that every context contains: hard rules, instructions. They are chosen first, regardless of the budget
+	FromFacts                     // facts about the names in the task
+	FromPrompts                   // the turns that a person said in the conversation, the newest first
 	FromRecent                    // the last turns of the conversation
 	FromSearch                    // the best hits of a search for the task
 	FromSlice                     // the slice around the anchor
-	Sources                       // how many there are
+	Sources                       // the number of sources
 )
 
 var sources = [Sources]string{"beliefs", "constraints", "facts", "prompts", "recent", "search", "slice"}
 
-// String returns the name.
+// String returns the name of the source.
 func (s Source) String() string { return sources[s] }
 
-// A Policy says what a context may hold. Its zero value is not valid; start from Default. It is
-// comparable, as every policy's parameters are.
+// A Policy determines the content of a context. Its zero value is not valid; start from Default. It is comparable, like
+// every policy's parameters.
 type Policy struct {
 	Budget    int               // tokens of text; a request may ask for fewer
-	HalfLife  int               // hours, of Recency
-	Quotas    [Sources]int      // candidates of each source; 0: the source is off
-	Weights   [Features]dag.PPM // what the features count
-	Novelty   dag.PPM           // what it counts that nothing chosen is alike
-	Cost      dag.PPM           // what is taken away for the share of the budget
-	Contested dag.PPM           // what is taken away for being contested
-	Overlap   dag.PPM           // what is taken away for being like something chosen
-	Alike     dag.PPM           // the least share of words that two turns have in common to be alike
-	Slice     policy.ID         // that the slice is cut under
-	Search    policy.ID         // that turns are found under
-	Facts     policy.ID         // that facts are gathered under
-	Rules     string            // what always stands first; lines
+	HalfLife  int               // hours, for FeatureRecency
+	Quotas    [Sources]int      // the maximum number of candidates per source; 0: the source is off
+	Weights   [Features]dag.PPM // the weights of the features
+	Novelty   dag.PPM           // the weight of being unlike every earlier choice
+	Cost      dag.PPM           // the penalty for the share of the budget that a candidate costs
+	Contested dag.PPM           // the penalty for being contested
+	Overlap   dag.PPM           // the penalty for being like an earlier choice
+	Alike     dag.PPM           // the smallest share of common words with which two turns count as alike
+	Slice     policy.ID         // the policy of the slice around the anchor
+	Search    policy.ID         // the policy of the search for turns
+	Facts     policy.ID         // the policy for facts
+	Rules     string            // text that always comes first; lines
 }
 
-// Default returns the parameters of the policy context@1. docs/evaluation.md says what they are worth.
+// Default returns the parameters of the policy context@1. docs/evaluation.md reports how well they do.
 func Default() Policy {
 	return Policy{
 		Budget: 8000, HalfLife: 69,
@@ -99,16 +99,16 @@ func Default() Policy {
 	}
 }
 
-// DensePolicyID is the policy context@1 with a search that also finds what is said in other words.
+// DensePolicyID is the policy context@1 with a search that also finds texts in other words.
 const DensePolicyID policy.ID = "context-dense@1"
 
-// Profiles returns what ships beside the default: DensePolicyID, and policies for kinds of work. What they say of goals and of use
-// waits for sources that have these.
+// Profiles returns the policies that ship in addition to the default: DensePolicyID, and policies for kinds of work.
+// They do not consider goals and use yet, because no source provides these.
 func Profiles() map[policy.ID]Policy {
 	type row struct {
-		task, recency, confidence, evidence, novelty, overlap, cost dag.PPM // in tenths
+		task, recency, confidence, evidence, novelty, overlap, cost dag.PPM // tenths
 		halfLife                                                    int
-		alike                                                       dag.PPM // in hundredths
+		alike                                                       dag.PPM // hundredths
 		budget                                                      int
 	}
 	const tenth, hundredth = dag.One / 10, dag.One / 100
@@ -143,7 +143,7 @@ func eachOf(names []string, field func(name string, i int) policy.Field[Policy])
 	return all
 }
 
-// weights are the fields of Weights. Being contested has none: it is a penalty.
+// weights returns the fields of Weights. FeatureContested has none, because it is a penalty.
 func weights() (fields []policy.Field[Policy]) {
 	for i, name := range features {
 		if Feature(i) != FeatureContested {
@@ -192,27 +192,27 @@ func checkRules(s string) error {
 	return nil
 }
 
-// Type is PolicyType.
+// Type returns PolicyType.
 func (Policy) Type() string { return PolicyType }
 
-// Check reports the first parameter that is out of range.
+// Check returns an error for the first parameter that is out of range.
 func (p Policy) Check() error { return table.Check(p) }
 
-// Canonical returns the canonical form, which Hash is taken of.
+// Canonical returns the canonical form, over which Hash is computed.
 func (p Policy) Canonical() []byte { return table.Canonical(p) }
 
-// Hash is policy_params_hash: SHA-256 of the canonical form.
+// Hash returns policy_params_hash: the SHA-256 of the canonical form.
 func (p Policy) Hash() dag.Digest { return table.Hash(p) }
 
-// AppendWire writes the parameters as bundles and people do, as decimals.
+// AppendWire writes the parameters with decimals, as in bundles and in what people write.
 func (p Policy) AppendWire(w *canon.Writer) { table.AppendWire(w, p) }
 
-// PolicyShapes describes the parameters.
+// PolicyShapes returns the shapes of the parameters.
 func PolicyShapes() []policy.Shape { return table.Shapes() }
 
-// PolicyForm is how policies for contexts are read.
+// PolicyForm is the form of policies for contexts.
 var PolicyForm = policy.Form{Type: PolicyType, Read: func(c *canon.Cursor, n policy.Notation) policy.Parameters { return table.Read(c, n) }}
 
-// PolicyOf returns the parameters of a registered policy for contexts. Of another type, it is
+// PolicyOf returns the parameters of a registered policy for contexts. The error for a policy of another type is
 // policy.ErrMismatch.
 func PolicyOf(r policy.Registered) (Policy, error) { return policy.ParametersOf[Policy](r, PolicyType) }

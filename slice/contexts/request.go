@@ -15,26 +15,26 @@ import (
 	"github.com/graphkernel/graphkernel/slice"
 )
 
-// MaxTask bounds the bytes of a task.
+// MaxTask is the maximum length of a task, in bytes.
 const MaxTask = 64 << 10
 
-// ErrRequest is wrapped when a context is asked for in a way that cannot be answered.
+// ErrRequest is wrapped when a request for a context is not valid.
 var ErrRequest = errors.New("request for a context")
 
 // A Request asks for a context.
 type Request struct {
 	Task   string      // what the agent is about to do, in words
-	Anchor *dag.TurnID // the turn that it goes on from; nil: none
+	Anchor *dag.TurnID // the turn from which the agent continues; nil: none
 	Budget int         // tokens of text
 	Format Format      // of the prompt
-	Spaces []string    // of beliefs, ascending, each once; none: all that the tenant has
+	Spaces []string    // of beliefs, ascending, without repetitions; none: all spaces of the tenant
 	Salt   dag.Salt    // the key of the digests of the task and of the prompt
 }
 
-// MaxSpaces bounds the spaces of a request.
+// MaxSpaces is the maximum number of spaces in a request.
 const MaxSpaces = 16
 
-// Check reports what cannot be asked.
+// Check returns an error for a request that is not valid.
 func (r *Request) Check() error {
 	switch {
 	case len(r.Task) > MaxTask:
@@ -69,7 +69,7 @@ func join(formats []Format) string {
 	return strings.Join(names, ", ")
 }
 
-// digest is HMAC-SHA256 of a text under the request's salt. what keeps the texts apart.
+// digest returns the HMAC-SHA256 of a text under the request's salt. what separates the uses of the digest.
 func (r *Request) digest(what string, text []byte) dag.Digest {
 	h := hmac.New(sha256.New, r.Salt[:])
 	_, _ = h.Write([]byte(what)) // a hash never fails
@@ -78,8 +78,8 @@ func (r *Request) digest(what string, text []byte) dag.Digest {
 	return dag.Digest(h.Sum(nil))
 }
 
-// write writes a request as a bundle has it, or, with the digest of the task in place of its text,
-// as the leaf has it.
+// write writes a request as in a bundle or, if leaf is true, as in its leaf, with the digest of the task in place of
+// its text.
 func (r *Request) write(w *canon.Writer, leaf bool, asOf dag.Seq) {
 	w.BeginObject()
 	if r.Anchor != nil {
@@ -123,24 +123,24 @@ func (r *Request) writeSpaces(w *canon.Writer) {
 	w.EndArray()
 }
 
-// Text returns the request as a bundle has it.
+// Text returns the request in the form that it has in a bundle.
 func (r *Request) Text() string {
 	w := canon.NewWriter(nil)
 	r.write(w, false, 0)
 	return string(w.Bytes)
 }
 
-// leaf returns the leaf as it is hashed.
+// leaf returns the bytes of the leaf as they are hashed.
 func (r *Request) leaf(asOf dag.Seq) []byte {
 	return slice.LeafBytes(func(w *canon.Writer) { r.write(w, true, asOf) })
 }
 
-// anchor is the anchor of the provenance: it names the request.
+// anchor returns the anchor of the provenance, which names the request.
 func (r *Request) anchor(asOf dag.Seq) dag.TurnID {
 	return dag.ExternalTurnID("context", string(r.leaf(asOf)[1:]))
 }
 
-// ParseRequest reads a request as [Request.Text] returns it.
+// ParseRequest reads a request in the form of [Request.Text].
 func ParseRequest(text string) (Request, error) {
 	return slice.ParseText("context: request", text, readRequest, (*Request).Text)
 }

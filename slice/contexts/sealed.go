@@ -10,14 +10,14 @@ import (
 	"github.com/graphkernel/graphkernel/slice"
 )
 
-// Head returns what all kinds of bundles say of themselves.
+// Head returns the head of the bundle, which all kinds of bundles have.
 func (b *Bundle) Head() slice.Head {
 	return slice.Head{Anchor: b.Provenance.Anchor, AsOf: b.AsOf, Provenance: b.Provenance, Seal: b.Seal, Policy: b.Policy, Counts: []slice.Count{
 		{Name: "beliefs", N: uint64(len(b.Beliefs))}, {Name: "candidates", N: uint64(len(b.Candidates))}, {Name: "facts", N: uint64(len(b.Facts))}, {Name: "turns", N: uint64(len(b.Turns))},
 	}}
 }
 
-// Redacted returns none: a context holds no turn without its text.
+// Redacted returns none: every turn in a context has its text.
 func (b *Bundle) Redacted() []dag.TurnID { return nil }
 
 type sealed = slice.Sealed[*Bundle]
@@ -25,7 +25,7 @@ type sealed = slice.Sealed[*Bundle]
 // Sealed is a [slice.Sealed] context.
 type Sealed struct{ sealed }
 
-// Seal seals a context with its bytes. Both belong to the Sealed from then on.
+// Seal seals a context with its bytes. The Sealed takes ownership of both.
 func Seal(b *Bundle, text []byte) Sealed { return Sealed{slice.NewSealed(b, text)} }
 
 // Turns returns a copy of the chosen turns, by ascending id, or nil.
@@ -56,7 +56,7 @@ func (s Sealed) Beliefs() []journal.Revision {
 	return slices.Clone(slice.Unsealed(s.sealed).Beliefs)
 }
 
-// Prompt returns the prompt in the format that was asked for, or nil.
+// Prompt returns the prompt in the requested format, or nil.
 func (s Sealed) Prompt() []byte {
 	if !s.OK() {
 		return nil
@@ -64,7 +64,7 @@ func (s Sealed) Prompt() []byte {
 	return slice.Unsealed(s.sealed).Render()
 }
 
-// Task returns the task and the anchor that were asked for.
+// Task returns the task and the anchor of the request.
 func (s Sealed) Task() (task string, anchor *dag.TurnID) {
 	if !s.OK() {
 		return "", nil

@@ -6,18 +6,20 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// An Overlap says how alike two candidates are, in ppm. First and Second are their indexes. Package overlap finds them.
+// An Overlap is the share of words that two candidates have in common, in ppm. First and Second are their indexes.
+// Package overlap computes overlaps.
 type Overlap struct {
 	First, Second int // First < Second
 	Share         dag.PPM
 }
 
-// Select chooses candidates: those that are mandatory, in their order and also if the budget is too small for them, see [Owed]; then the best first,
-// each if its score is above 0 and it fits into what is left of the budget. What a score owes to those chosen before is computed anew with each choice. Of
-// equal scores the earlier candidate is taken. It returns their indexes in the order of the choice.
+// Select chooses candidates. The mandatory ones come first, in their order, even if they exceed the budget, see [Owed];
+// then the best first, each if its score is above 0 and its cost fits into the rest of the budget. The score of a
+// candidate depends on the choices before it and is recomputed after each choice. Of equal scores the earlier candidate
+// comes first. Select returns the indexes of the choices in their order.
 //
-// Scores only fall as more is chosen, so a candidate whose score is up to date and the highest is the
-// best (lazy greedy, Minoux 1978). The cost is O(n log n) and one step for each overlap.
+// Scores only fall as more is chosen, so a candidate whose score is up to date and the highest is the best (lazy
+// greedy, Minoux 1978). The cost is O(n log n) steps plus one step for each overlap.
 func Select(p *Policy, budget int, candidates []Candidate, overlaps []Overlap) (chosen []int) {
 	selectWith(p, budget, candidates, overlaps, func(d decision) {
 		if d.fits {
@@ -27,7 +29,7 @@ func Select(p *Policy, budget int, candidates []Candidate, overlaps []Overlap) (
 	return chosen
 }
 
-// Owed returns the tokens that the mandatory ones among candidates take. A context whose budget is below has no form.
+// Owed returns the cost of the mandatory candidates in tokens. A context with a smaller budget is not valid.
 func Owed(candidates []Candidate) (tokens int) {
 	for i := range candidates {
 		if candidates[i].Mandatory() {
@@ -37,17 +39,17 @@ func Owed(candidates []Candidate) (tokens int) {
 	return tokens
 }
 
-// A decision says what became of a candidate whose turn came.
+// A decision is the result for one candidate.
 type decision struct {
 	index int
 	score int64
-	alike dag.PPM // the share in common with what was chosen before and is most alike
-	left  int     // of the budget, before it
-	fits  bool    // so it was chosen
+	alike dag.PPM // the largest share of words that it has in common with an earlier choice
+	left  int     // tokens left of the budget before the decision
+	fits  bool    // it was chosen
 	owed  bool    // it was chosen because it is mandatory
 }
 
-// selectWith is Select that calls decided for each candidate, those of a score that is not above 0 included.
+// selectWith is Select, but calls decided for each candidate, including those whose score is not above 0.
 func selectWith(p *Policy, budget int, candidates []Candidate, overlaps []Overlap, decided func(decision)) {
 	s := &selection{policy: p, budget: budget, candidates: candidates, alike: map[int][]Overlap{}, most: make([]dag.PPM, len(candidates))}
 	for _, o := range overlaps {
@@ -90,13 +92,13 @@ func selectWith(p *Policy, budget int, candidates []Candidate, overlaps []Overla
 	}
 }
 
-// A selection is a heap of those that wait, the best first.
+// A selection is a heap of the candidates that are not decided yet, the best first.
 type selection struct {
 	policy     *Policy
 	budget     int
 	candidates []Candidate
 	alike      map[int][]Overlap
-	most       []dag.PPM // the share in common with what is chosen and most alike
+	most       []dag.PPM // by candidate: the largest share of words that it has in common with a choice
 	queue      []waiting
 }
 
@@ -105,13 +107,13 @@ type waiting struct {
 	score int64
 }
 
-// score is the score now, in 10^-12.
+// score returns the current score of a candidate, in 10^-12.
 func (s *selection) score(i int) int64 {
 	return s.policy.Score(&s.candidates[i], s.budget, s.most[i])
 }
 
-// Score is what speaks for a candidate less what speaks against it, in 10^-12. alike is the share of words
-// that it has in common with what was chosen and is most like it.
+// Score returns the score of a candidate, in 10^-12: its weighted features less the penalties. alike is the largest
+// share of words that it has in common with a choice.
 func (p *Policy) Score(c *Candidate, budget int, alike dag.PPM) int64 {
 	score := int64(0)
 	for i, f := range c.Features {
@@ -122,11 +124,11 @@ func (p *Policy) Score(c *Candidate, budget int, alike dag.PPM) int64 {
 	if alike >= p.Alike {
 		score -= int64(p.Overlap) * int64(alike)
 	}
-	share := min(int64(c.Cost)*int64(dag.One)/int64(budget), int64(dag.One)) // what costs more is never chosen
+	share := min(int64(c.Cost)*int64(dag.One)/int64(budget), int64(dag.One)) // a candidate above the budget is never chosen
 	return score - int64(p.Cost)*share
 }
 
-// Len, Less, Swap, Push and Pop make it a heap.
+// Len, Less, Swap, Push and Pop implement heap.Interface.
 func (s *selection) Len() int { return len(s.queue) }
 func (s *selection) Less(i, j int) bool {
 	a, b := s.queue[i], s.queue[j]

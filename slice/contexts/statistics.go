@@ -6,13 +6,13 @@ import (
 	"github.com/graphkernel/graphkernel/retrieval/bm25"
 )
 
-// The bounds on what is counted, and on lengths and scores.
+// The upper bounds of counts, and of lengths and scores.
 const (
 	mostCount = 1 << 40
 	mostSum   = 1 << 52
 )
 
-// writeStatistics writes the statistics that the scores of the search rest on.
+// writeStatistics writes the statistics on which the scores of the search depend.
 func writeStatistics(w *canon.Writer, s *retrieval.Statistics) {
 	w.BeginObject()
 	w.Key("best")
@@ -62,7 +62,8 @@ func writeCounts(w *canon.Writer, s *bm25.Statistics) {
 	w.EndObject()
 }
 
-// writeStatisticsLeaf writes the leaf, which tells nothing of them once the salt is erased, not even whether there are any.
+// writeStatisticsLeaf writes the leaf of the statistics. Once the salt is erased, the leaf reveals nothing about them,
+// not even whether there are any.
 func (b *Bundle) writeStatisticsLeaf(w *canon.Writer) {
 	text := canon.NewWriter(nil)
 	if b.Statistics != nil {
@@ -102,7 +103,7 @@ func readStatistics(c *canon.Cursor) *retrieval.Statistics {
 	return s
 }
 
-// readLikeness reads a likeness, which is written so much larger that none is below 0.
+// readLikeness reads a likeness, which is written with an offset so that it is never negative.
 func readLikeness(c *canon.Cursor) int64 {
 	return int64(c.Uint(2*retrieval.MostLikeness)) - retrieval.MostLikeness
 }

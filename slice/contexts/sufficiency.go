@@ -7,7 +7,7 @@ import (
 	"github.com/graphkernel/graphkernel/retrieval/analysis"
 )
 
-// The levels of sufficiency, and what is above them in ppm.
+// The levels of sufficiency, and the shares in ppm that Healthy and Low must exceed.
 const (
 	Healthy  = "healthy"
 	Low      = "low"
@@ -17,15 +17,15 @@ const (
 	aboveLow     = 400_000
 )
 
-// A Sufficiency says how far what was chosen answers to the task.
+// A Sufficiency says how well the chosen texts cover the words of the task.
 type Sufficiency struct {
-	Share   dag.PPM // of the task's different words, those that occur in a chosen text
+	Share   dag.PPM // the share of the task's distinct words that occur in a chosen text
 	Level   string
-	Missing []string // the words that do not, as they are written, in the order of the task
+	Missing []string // the words that occur in none, as written, in the order of the task
 }
 
-// Sufficiency looks for the words of the task in the chosen texts. Words of grammar do not count, and forms of a word
-// count as one. A task without words is answered.
+// Sufficiency looks for the words of the task in the chosen texts and in the names of their authors. Function words do
+// not count, and forms of a word count as one word. A task without words is fully covered.
 func (b *Bundle) Sufficiency() Sufficiency {
 	a := analysis.English
 	there := map[string]bool{}

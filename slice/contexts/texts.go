@@ -10,7 +10,7 @@ import (
 	"github.com/graphkernel/graphkernel/knowledge"
 )
 
-// FactText is the text of a fact, which is counted and shown: its names, each quoted.
+// FactText returns the text of a fact that is counted and shown: its names, each quoted.
 func FactText(a *knowledge.Act) string {
 	subject, predicate, object := a.Fact.Spelled()
 	return triple(subject, predicate, object)
@@ -20,8 +20,8 @@ func triple(subject, predicate, object string) string {
 	return strings.Join([]string{quoted(subject), quoted(predicate), quoted(object)}, " ")
 }
 
-// BeliefText is the text of a belief, which is counted and shown, in lines: the title, a line for each statement, and the summary. Title and summary
-// are left out if there are none, and if they are withheld.
+// BeliefText returns the text of a belief that is counted and shown, in lines: the title, one line for each statement,
+// and the summary. A title or summary that is empty or withheld is left out.
 func BeliefText(r *journal.Revision) string {
 	var lines []string
 	if r.Title != "" && !r.Withheld {
@@ -36,7 +36,8 @@ func BeliefText(r *journal.Revision) string {
 	return strings.Join(lines, "\n")
 }
 
-// statedText is a statement: its names, with the premises from which it follows and the time for which it holds.
+// statedText returns the text of a statement: its names, the premises from which it follows and the time for which it
+// holds.
 func statedText(s *journal.Stated) string {
 	text := literalText(&s.Literal)
 	for i := range s.Premises {
@@ -63,7 +64,7 @@ func literalText(l *belief.Literal) string {
 	return text
 }
 
-// quoted writes a name as a JSON string.
+// quoted returns a name as a JSON string.
 func quoted(s string) string {
 	w := canon.NewWriter(nil)
 	w.String(s)

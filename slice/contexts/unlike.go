@@ -6,16 +6,17 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// Touched says which turns are of a conversation in which a text was erased since a context was made. Their scores rest on their
-// neighbours, and on how much of the conversation persons said.
+// A Touched lists the turns of conversations in which a text was erased since a context was made. Their scores depend
+// on their neighbours, and on how much of the conversation persons said.
 type Touched struct {
-	Turns  map[string]bool // by id, of the candidates of both
-	Anchor bool            // the anchor's conversation is one
+	Turns  map[string]bool // by id, of the candidates of both contexts
+	Anchor bool            // the anchor's conversation is one of them
 }
 
-// Unlike says what a context that was assembled again, with the statistics of the first, has otherwise and no erasure explains; "" if there is
-// nothing. An erasure takes away the turn, facts and beliefs that rest on it or were reached over them, and it moves up others that the
-// search or the words of the task found; it changes the features of turns of its conversation alone.
+// Unlike compares b with again, a context that was assembled again with b's statistics. It returns the first difference
+// that no erasure explains, or "" if there is none. An erasure removes the turn and the facts and beliefs that rest on
+// it or were reached through it, so that other results of the search or of the task's words move up. It changes the
+// features of turns of its own conversation only.
 func (b *Bundle) Unlike(again *Bundle, touched *Touched) string {
 	for i := range b.Candidates {
 		c := &b.Candidates[i]
@@ -50,15 +51,15 @@ func (b *Bundle) Unlike(again *Bundle, touched *Touched) string {
 	return ""
 }
 
-// explains reports whether d is what a candidate may be after erasures elsewhere.
+// explains reports whether erasures elsewhere can explain the differences between a candidate and d.
 func (c *Candidate) explains(d *Candidate, touched *Touched) bool {
 	x, y := *c, *d
-	for _, s := range [...]Source{FromSearch, FromBeliefs, FromFacts} { // it may have moved up
+	for _, s := range [...]Source{FromSearch, FromBeliefs, FromFacts} { // the candidate may have moved up
 		if !x.From[s] {
 			y.From[s] = false
 		}
 	}
-	if c.Kind == KindBelief && !y.From[FromFacts] { // the path may be gone
+	if c.Kind == KindBelief && !y.From[FromFacts] { // the path to it may be gone
 		x.From[FromFacts] = false
 	}
 	if touched.Anchor {
@@ -70,7 +71,7 @@ func (c *Candidate) explains(d *Candidate, touched *Touched) bool {
 	return x == y
 }
 
-// alike returns how alike candidates are that another context has, too, by their ids.
+// alike returns the overlaps of the candidates that the other context has too, by their ids.
 func (b *Bundle) alike(other *Bundle) map[[2]string]dag.PPM {
 	pairs := map[[2]string]dag.PPM{}
 	for _, o := range b.Overlaps {

@@ -15,14 +15,14 @@ import (
 // SchemaVersion is the version of the bundles of this package.
 const SchemaVersion = slice.FactsVersion
 
-// A Question is what is asked beside the policy.
+// A Question is a request for facts, without the policy.
 type Question struct {
-	Start   []string  // entities in the form of normalize.Name, each once, in the order in which they were asked
-	ValidAt *dag.Time // nil: whenever it held
+	Start   []string  // entities in the form of normalize.Name, without repetitions, in the order of the request
+	ValidAt *dag.Time // the time at which the facts must hold; nil: any
 }
 
-// A Bundle is a slice of facts. One that was read is what somebody claims; only package token
-// says whether it is admissible.
+// A Bundle is a slice of facts. A parsed Bundle is an unverified claim; only package token decides whether it is
+// admissible.
 type Bundle struct {
 	AsOf       dag.Seq
 	Provenance slice.Provenance
@@ -45,16 +45,16 @@ func (b *Bundle) Turns() []dag.TurnID {
 	return turns
 }
 
-// An Alias is a name that stood for another when the slice was cut.
+// An Alias is a name that was replaced by another when the slice was cut.
 type Alias struct{ Alias, Canonical string }
 
-// A Turn is evidence of a fact.
+// A Turn is a turn that is evidence of a fact.
 type Turn struct {
 	ID   dag.TurnID
 	Leaf dag.Digest // slice.TurnLeaf
 }
 
-// A Reached entity is there with the best way to it.
+// A Reached is a reached entity with the best path to it.
 type Reached struct {
 	Entity, From  string // canonical names
 	MinConfidence dag.PPM
@@ -65,10 +65,10 @@ type Reached struct {
 type Step struct {
 	Fact     knowledge.ID
 	Incoming bool   // from the fact's object to its subject
-	Entity   string // where it leads
+	Entity   string // the entity to which the step leads
 }
 
-// own is a copy of the question, for somebody who may change it.
+// own returns a copy of the question that the caller may change.
 func (q *Question) own() Question {
 	c := Question{Start: slices.Clone(q.Start)}
 	if q.ValidAt != nil {
@@ -78,7 +78,7 @@ func (q *Question) own() Question {
 	return c
 }
 
-// Own returns a copy of the bundle, for somebody who may change it.
+// Own returns a copy of the bundle that the caller may change.
 func (b *Bundle) Own() Bundle {
 	c := *b
 	c.Question, c.Facts, c.Reached = b.Question.own(), b.OwnFacts(), b.OwnReached()
@@ -86,7 +86,7 @@ func (b *Bundle) Own() Bundle {
 	return c
 }
 
-// OwnFacts returns a copy of the facts, for somebody who may change it.
+// OwnFacts returns a copy of the facts that the caller may change.
 func (b *Bundle) OwnFacts() []knowledge.Act {
 	facts := slices.Clone(b.Facts)
 	for i := range facts {
@@ -95,7 +95,7 @@ func (b *Bundle) OwnFacts() []knowledge.Act {
 	return facts
 }
 
-// OwnReached returns a copy of the entities, for somebody who may change it.
+// OwnReached returns a copy of the entities that the caller may change.
 func (b *Bundle) OwnReached() []Reached {
 	reached := slices.Clone(b.Reached)
 	for i := range reached {
@@ -104,7 +104,7 @@ func (b *Bundle) OwnReached() []Reached {
 	return reached
 }
 
-// prefix is what the bytes of every bundle begin with, and those of no bundle of turns.
+// prefix is the beginning of the bytes of every bundle of facts. No bundle of turns begins with it.
 var prefix = func() []byte {
 	w := canon.NewWriter(nil)
 	w.BeginObject()
@@ -113,11 +113,10 @@ var prefix = func() []byte {
 	return w.Bytes
 }()
 
-// Is reports whether bytes claim to be a bundle of facts, by how they begin.
+// Is reports whether bytes claim, by their beginning, to be a bundle of facts.
 func Is(data []byte) bool { return bytes.HasPrefix(data, prefix) }
 
-// Append appends the bundle's canonical bytes. For a bundle that Parse read, they are the
-// bytes it was read from.
+// Append appends the bundle's canonical bytes. For a parsed bundle, they are the parsed bytes.
 func (b *Bundle) Append(dst []byte) []byte {
 	w := canon.NewWriter(dst)
 	var text [40]byte
@@ -185,7 +184,7 @@ func writeReached(w *canon.Writer, reached []Reached) {
 	w.EndArray()
 }
 
-// write writes a turn of the evidence; with a type it is a leaf.
+// write writes a turn of the evidence; with a type, it writes the turn's leaf.
 func (t *Turn) write(w *canon.Writer, leafType string) {
 	var text [40]byte
 	w.BeginObject()
@@ -197,7 +196,7 @@ func (t *Turn) write(w *canon.Writer, leafType string) {
 	w.EndObject()
 }
 
-// write writes a question; with a type it is a leaf.
+// write writes a question; with a type, it writes the question's leaf.
 func (q *Question) write(w *canon.Writer, leafType string) {
 	w.BeginObject()
 	w.Key("start")
@@ -251,9 +250,8 @@ func (r *Reached) write(w *canon.Writer) {
 	w.EndObject()
 }
 
-// Parse reads a bundle's canonical bytes and nothing else: another spelling of the same values
-// is slice.ErrMalformed. It checks the form of every field, and nothing that needs computing; that
-// is Bundle.Check.
+// Parse reads a bundle's canonical bytes. The error for another spelling of the same values is slice.ErrMalformed. It
+// checks the form of every field, but computes no hashes; Bundle.Check does.
 func Parse(data []byte) (*Bundle, error) {
 	return slice.ReadStrict("bundle of facts", data, slice.BytesOfValue, versions, read, nil)
 }
@@ -286,7 +284,7 @@ func read(c *canon.Cursor) *Bundle {
 	return b
 }
 
-// readCut reads the member cut, if it is there.
+// readCut reads the optional member cut.
 func readCut(c *canon.Cursor) knowledge.Cut {
 	if f := c.Optional("cut"); f != nil {
 		return canon.Parsed(f, parseCut)
@@ -340,12 +338,12 @@ func readReached(c *canon.Cursor) Reached {
 	return r
 }
 
-// ParseQuestion reads a question as [Question.Text] gives it.
+// ParseQuestion reads a question in the form of [Question.Text].
 func ParseQuestion(text string) (Question, error) {
 	return slice.ParseText("of facts: question", text, readQuestion, (*Question).Text)
 }
 
-// Text returns the question as it is in a bundle.
+// Text returns the question in the form that it has in a bundle.
 func (q *Question) Text() string {
 	w := canon.NewWriter(nil)
 	q.write(w, "")
@@ -367,7 +365,7 @@ func readQuestion(c *canon.Cursor) (q Question) {
 	return q
 }
 
-// Check reports what cannot be asked.
+// Check returns an error for a question that is not valid.
 func (q *Question) Check() error {
 	if len(q.Start) == 0 || len(q.Start) > knowledge.MaxStarts {
 		return fmt.Errorf("%w: %d entities to start from, want 1 to %d", knowledge.ErrQuery, len(q.Start), knowledge.MaxStarts)

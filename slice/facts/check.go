@@ -10,24 +10,24 @@ import (
 	"github.com/graphkernel/graphkernel/slice"
 )
 
-// The checks of a bundle of facts that one of turns has not. The others have the names and the
-// meaning that they have in package slice.
+// The checks of a bundle of facts that a bundle of turns does not have. The other checks have the names and meanings of
+// package slice.
 const (
-	CheckFacts    slice.CheckID = "facts"    // every fact is let in by the policy and the question, and used
-	CheckAliases  slice.CheckID = "aliases"  // every alias is of a name that occurs, and leads to one that is none
-	CheckEvidence slice.CheckID = "evidence" // the turns are those that the facts name
-	CheckReached  slice.CheckID = "reached"  // every path joins and obeys the policy, in the one order that paths have
-	CheckQuestion slice.CheckID = "question" // anchor_turn_id is that of the question
+	CheckFacts    slice.CheckID = "facts"    // the policy and the question admit every fact, and every fact lies on a path
+	CheckAliases  slice.CheckID = "aliases"  // every alias belongs to a name in the bundle, and leads to a name that is no alias
+	CheckEvidence slice.CheckID = "evidence" // the turns are exactly the turns that the facts name
+	CheckReached  slice.CheckID = "reached"  // every path is connected and obeys the policy, and the paths are in their canonical order
+	CheckQuestion slice.CheckID = "question" // anchor_turn_id is the anchor of the question
 )
 
-// Checks are the checks that Bundle.Check makes, in their order.
+// Checks lists the checks of Bundle.Check, in their order.
 var Checks = [...]slice.CheckID{
 	slice.CheckCanonicalOrder, CheckFacts, CheckAliases, CheckEvidence, CheckReached, CheckQuestion,
 	slice.CheckPolicyHash, slice.CheckSnapshot, slice.CheckSliceID,
 }
 
-// Check recomputes from the bundle's body everything that its header claims and returns one
-// verdict for each of Checks, whatever fails. It does not look at the token.
+// Check recomputes from the bundle's body everything that its header claims, and returns one result for each of Checks,
+// even if some fail. It does not check the token.
 func (b *Bundle) Check() []slice.Check {
 	want, got := b.fingerprint(), &b.Provenance
 	return []slice.Check{
@@ -82,7 +82,7 @@ func (b *Bundle) checkFacts() slice.Check {
 	return slice.Passed(CheckFacts, "%d", len(b.Facts))
 }
 
-// keptOut says why the policy or the question does not let a fact in, or "".
+// keptOut returns why the policy or the question does not admit a fact, or "".
 func (b *Bundle) keptOut(f *knowledge.Fact, follows []string) string {
 	switch {
 	case f.Confidence < b.Policy.MinConfidence:
@@ -109,7 +109,7 @@ func (b *Bundle) checkAliases() slice.Check {
 	return slice.Passed(CheckAliases, "%d", len(b.Aliases))
 }
 
-// chained says why an alias does not lead to a name that is none, or "".
+// chained returns why an alias does not lead to a name that is no alias, or "".
 func (b *Bundle) chained(a Alias) string {
 	if a.Alias == a.Canonical {
 		return "it stands for itself"
@@ -120,7 +120,7 @@ func (b *Bundle) chained(a Alias) string {
 	return ""
 }
 
-// alias returns what a name stands for.
+// alias returns the canonical name of a name, and whether the name is an alias.
 func (b *Bundle) alias(name string) (string, bool) {
 	at, ok := slices.BinarySearchFunc(b.Aliases, name, func(a Alias, name string) int { return cmp.Compare(a.Alias, name) })
 	if !ok {
@@ -152,17 +152,17 @@ func (b *Bundle) checkEvidence() slice.Check {
 	return slice.Passed(CheckEvidence, "%d turns", len(named))
 }
 
-// A place is where an entity is in the order of a traversal.
+// A place is the position of an entity in a traversal, with the path to it.
 type place struct {
 	index int
-	from  string // the start
+	from  string // the start of the path
 	path  []Step
 	low   dag.PPM
 }
 
-// checkReached follows every path, and holds their order against that of knowledge.Traverse:
-// each goes on from the best path of another entity, and they come by hops, by the lowest
-// confidence, by the entity that they go on from and by the edge.
+// checkReached follows every path, and checks that the paths are in the order of knowledge.Traverse: each path extends
+// the best path of another entity, and the paths are ordered by hops, by the lowest confidence, by the entity that they
+// extend and by the edge.
 func (b *Bundle) checkReached() slice.Check {
 	bad := func(i int, format string, args ...any) slice.Check {
 		return slice.Failed(CheckReached, "", "", "reached[%d], %.80q: %s", i, b.Reached[i].Entity, fmt.Sprintf(format, args...))
@@ -232,7 +232,7 @@ func (b *Bundle) checkReached() slice.Check {
 	return slice.Passed(CheckReached, "%d entities", len(b.Reached))
 }
 
-// An order is what reached entities are ordered by.
+// An order contains the values by which reached entities are ordered.
 type order struct {
 	hops   int
 	low    dag.PPM

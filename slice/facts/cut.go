@@ -15,7 +15,7 @@ import (
 	"github.com/graphkernel/graphkernel/slice"
 )
 
-// Query is what a question asks of package knowledge under a policy, as of a number.
+// Query returns the query to package knowledge that answers the question under a policy, as of a number.
 func (q *Question) Query(p *Policy, asOf dag.Seq) knowledge.Query {
 	return knowledge.Query{
 		Filter:    knowledge.Filter{AsOf: asOf, ValidAt: q.ValidAt, Predicates: p.Follows(), MinConfidence: p.MinConfidence},
@@ -24,15 +24,15 @@ func (q *Question) Query(p *Policy, asOf dag.Seq) knowledge.Query {
 	}
 }
 
-// Known is what a store knows beside an answer.
+// Known is the data from a store that a slice of facts contains in addition to an answer.
 type Known struct {
-	Aliases *normalize.Table                // that counted
-	Acts    map[dag.Seq]*knowledge.Recorded // the assertions that the answer's edges are of, by Since
-	Leaves  map[dag.TurnID]dag.Digest       // of the turns that they name
+	Aliases *normalize.Table                // the aliases that the answer used
+	Acts    map[dag.Seq]*knowledge.Recorded // the assertions of the answer's edges, by Since
+	Leaves  map[dag.TurnID]dag.Digest       // of the turns that the assertions name
 }
 
-// Cut makes a slice, not yet sealed, of the answer to q.Query. What the answer rests on and is
-// not in known is an error.
+// Cut makes a slice, not yet sealed, from the answer to q.Query. It returns an error if known lacks anything on which
+// the answer rests.
 func Cut(q Question, r policy.Registered, asOf dag.Seq, answer *knowledge.Answer, known Known) (*Bundle, error) {
 	params, err := PolicyOf(r)
 	if err != nil {
@@ -85,7 +85,7 @@ func Cut(q Question, r policy.Registered, asOf dag.Seq, answer *knowledge.Answer
 
 func compareIDs(a, b knowledge.ID) int { return bytes.Compare(a[:], b[:]) }
 
-// names returns every name that was asserted or asked for, which an alias may have stood for.
+// names returns every name in the facts and the question. An alias may have replaced any of them.
 func (b *Bundle) names() map[string]bool {
 	names := make(map[string]bool, len(b.Question.Start)+2*len(b.Facts))
 	for _, name := range b.Question.Start {
@@ -97,7 +97,7 @@ func (b *Bundle) names() map[string]bool {
 	return names
 }
 
-// fingerprint computes the six fields from the body, except for the policy's id.
+// fingerprint computes the six fields of the provenance from the body, except the policy's id, which it copies.
 func (b *Bundle) fingerprint() slice.Provenance {
 	leaves := make([]dag.Digest, 0, len(b.Facts)+len(b.Evidence)+3)
 	for i := range b.Facts {
@@ -126,7 +126,7 @@ func (q *Question) leaf() []byte {
 	return slice.LeafBytes(func(w *canon.Writer) { q.write(w, "question") })
 }
 
-// anchor is the anchor of the slices that answer the question.
+// anchor returns the anchor of the slices that answer the question.
 func (q *Question) anchor() dag.TurnID { return dag.ExternalTurnID("question", string(q.leaf()[1:])) }
 
 func aliasesLeaf(aliases []Alias) dag.Digest {

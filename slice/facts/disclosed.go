@@ -13,11 +13,11 @@ import (
 // DisclosureVersion is the version of disclosures of facts.
 const DisclosureVersion = "gkd/2"
 
-// maxCount bounds the counts of a disclosure. It is above what a policy lets in: the facts of
-// knowledge.MaxResults paths of knowledge.MaxHops steps each, and the names of these facts.
+// maxCount is the upper bound of the counts in a disclosure. It is above the limits of a policy: the facts of
+// knowledge.MaxResults paths of knowledge.MaxHops steps each, and the names in these facts.
 const maxCount = 1 << 14
 
-// Disclosures is the form of disclosures of facts. Every leaf can be shown.
+// Disclosures is the form of disclosures of facts. A disclosure can show every leaf.
 var Disclosures = &slice.DisclosureForm{
 	Version: DisclosureVersion, Schema: SchemaVersion, Policy: PolicyForm, CountsIn: "counts", ShownIn: "shown",
 	Counts: []slice.CountForm{
@@ -32,7 +32,7 @@ var Disclosures = &slice.DisclosureForm{
 	Check: checkShown,
 }
 
-// What the leaves of a slice of facts were made of.
+// The contents of the leaves of a slice of facts.
 type (
 	ShownFact     struct{ knowledge.Act }
 	ShownTurn     struct{ Turn }
@@ -44,34 +44,34 @@ type (
 	}
 )
 
-// Member is the name of the section, see [slice.Leaf].
+// Member returns the name of the section, see [slice.Leaf].
 func (*ShownFact) Member() string     { return "fact" }
 func (*ShownTurn) Member() string     { return "evidence" }
 func (*ShownAliases) Member() string  { return "aliases" }
 func (*ShownQuestion) Member() string { return "question" }
 func (*ShownReached) Member() string  { return "reached" }
 
-// ID is the statement or the turn.
+// ID returns the statement or the turn; "" for leaves of which there is only one.
 func (f *ShownFact) ID() string   { return f.Fact.ID().String() }
 func (t *ShownTurn) ID() string   { return t.Turn.ID.String() }
 func (*ShownAliases) ID() string  { return "" }
 func (*ShownQuestion) ID() string { return "" }
 func (*ShownReached) ID() string  { return "" }
 
-// Hash is the leaf's.
+// Hash returns the hash of the leaf.
 func (f *ShownFact) Hash() dag.Digest     { return f.Leaf() }
 func (t *ShownTurn) Hash() dag.Digest     { return evidenceLeaf(&t.Turn) }
 func (a *ShownAliases) Hash() dag.Digest  { return aliasesLeaf(a.Aliases) }
 func (q *ShownQuestion) Hash() dag.Digest { return sha256.Sum256(q.leaf()) }
 func (r *ShownReached) Hash() dag.Digest  { return reachedLeaf(r.Cut, r.Reached) }
 
-// Write writes it as a bundle does.
+// Write writes the leaf in the form that it has in a bundle.
 func (f *ShownFact) Write(w *canon.Writer)     { w.Raw(f.Append(nil)) }
 func (t *ShownTurn) Write(w *canon.Writer)     { t.write(w, "") }
 func (a *ShownAliases) Write(w *canon.Writer)  { writeAliases(w, a.Aliases) }
 func (q *ShownQuestion) Write(w *canon.Writer) { q.write(w, "") }
 
-// Write writes the entities with what says whether there would be more.
+// Write writes the entities and, if the list was cut, the reason.
 func (r *ShownReached) Write(w *canon.Writer) {
 	w.BeginObject()
 	if r.Cut != knowledge.Whole {
@@ -94,18 +94,18 @@ func readShownReached(c *canon.Cursor) slice.Leaf {
 	return r
 }
 
-// A Choice says what of a bundle a disclosure shows.
+// A Choice lists the parts of a bundle that a disclosure shows.
 type Choice struct {
 	Facts                      []knowledge.ID
 	Evidence                   []dag.TurnID
 	Aliases, Question, Reached bool
 }
 
-// Disclose shows a part of the bundle, which must have passed its own Check. issued is the
-// SHA-256 of its bytes. Errors are those of [slice.Disclose]. What is shown is shared with the bundle.
+// Disclose returns a disclosure of the chosen parts of the bundle, which must have passed its own Check. issued is the
+// SHA-256 of its bytes. Errors are those of [slice.Disclose]. The shown parts are shared with the bundle.
 //
-// A leaf of a fact is salted: nobody who does not see the fact can tell what it is. The others are not:
-// anyone who guesses one finds its hash on the paths.
+// The leaf of a fact is salted: without the fact, nobody can find out what it says. The other leaves are not salted:
+// anyone can check a guess against their hashes on the paths.
 func (b *Bundle) Disclose(issued dag.Digest, show Choice) (*slice.Disclosure, error) {
 	var leaves []slice.Leaf
 	for i := range b.Facts {
@@ -130,15 +130,15 @@ func (b *Bundle) Disclose(issued dag.Digest, show Choice) (*slice.Disclosure, er
 	return slice.Disclose(Disclosures, b.Head(), issued, leaves, chosen)
 }
 
-// part is what a disclosure shows, as a bundle that lacks the rest.
+// A part is the part of a bundle that a disclosure shows; the rest of the Bundle is empty.
 type part struct {
 	Bundle
-	has map[string]bool // sections of which something is shown
+	has map[string]bool // the sections with at least one shown leaf
 }
 
 func partOf(d *slice.Disclosure) *part {
 	p := &part{has: map[string]bool{}}
-	p.Policy, _ = d.Policy.(Policy) // Disclosures reads no other
+	p.Policy, _ = d.Policy.(Policy) // Disclosures reads only policies of this type
 	for i := range d.Shown {
 		p.has[d.Shown[i].Leaf.Member()] = true
 		switch l := d.Shown[i].Leaf.(type) {
@@ -157,7 +157,7 @@ func partOf(d *slice.Disclosure) *part {
 	return p
 }
 
-// checkShown makes the checks of Bundle.Check as far as what they need is shown.
+// checkShown makes the checks of Bundle.Check for which the disclosure shows enough.
 func checkShown(d *slice.Disclosure) []slice.Check {
 	p := partOf(d)
 	return []slice.Check{
@@ -169,8 +169,8 @@ func checkShown(d *slice.Disclosure) []slice.Check {
 	}
 }
 
-// order is the order of the leaves, of the aliases if they are shown, and how many there are of what one
-// leaf holds.
+// order checks the order of the leaves, the order of the aliases if they are shown, and the lengths of the lists that
+// are single leaves.
 func (p *part) order(d *slice.Disclosure) slice.Check {
 	if c := d.CheckOrder(); c.Status == slice.StatusFail {
 		return c
@@ -189,7 +189,7 @@ func (p *part) order(d *slice.Disclosure) slice.Check {
 	return d.CheckOrder()
 }
 
-// facts are let in by the policy, and by the time that was asked for if the question is shown.
+// facts checks that the policy admits every shown fact and, if the question is shown, that the fact holds at its time.
 func (p *part) facts() slice.Check {
 	if !p.has["fact"] {
 		return slice.Skipped(CheckFacts, "no fact is shown")
@@ -203,7 +203,7 @@ func (p *part) facts() slice.Check {
 	return slice.Passed(CheckFacts, "%d shown", len(p.Facts))
 }
 
-// aliases, if they are shown, lead to names that are none.
+// aliases checks, if the aliases are shown, that none leads to another alias.
 func (p *part) aliases() slice.Check {
 	if !p.has["aliases"] {
 		return slice.Skipped(CheckAliases, "the aliases are not shown")
@@ -216,7 +216,7 @@ func (p *part) aliases() slice.Check {
 	return slice.Passed(CheckAliases, "%d", len(p.Aliases))
 }
 
-// question, if it is shown, is the anchor.
+// question checks the anchor; if the question is shown, the anchor must be the question's.
 func (p *part) question(d *slice.Disclosure) slice.Check {
 	switch got := d.Provenance.Anchor; {
 	case d.Anchor != got:

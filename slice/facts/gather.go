@@ -9,11 +9,11 @@ import (
 	"github.com/graphkernel/graphkernel/normalize"
 )
 
-// Leaves calls leaf with the leaf hash of each of some turns that is there.
+// A Leaves calls leaf with the leaf hash of each of the given turns that exists.
 type Leaves func(ctx context.Context, turns []dag.TurnID, leaf func(dag.TurnID, dag.Digest)) error
 
-// Gather reads what a slice of facts needs in addition to the answer that it is of: the
-// assertions of its edges, and the leaves of the turns that they name.
+// Gather reads the data that a slice of facts needs in addition to an answer: the assertions of its edges, and the
+// leaves of the turns that the assertions name.
 func Gather(ctx context.Context, base knowledge.Base, leaves Leaves, tenant dag.Tenant, aliases *normalize.Table, answer *knowledge.Answer) (Known, error) {
 	known := Known{Aliases: aliases, Acts: map[dag.Seq]*knowledge.Recorded{}, Leaves: map[dag.TurnID]dag.Digest{}}
 	var seqs []dag.Seq

@@ -5,7 +5,7 @@ import (
 	"github.com/graphkernel/graphkernel/slice"
 )
 
-// Bundles are slices of facts.
+// Bundles is the kind of slices of facts.
 var Bundles = &slice.Kind{
 	Name: "facts", Noun: "a slice of facts",
 	Forms:  []slice.KindForm{{Schema: SchemaVersion, Predicate: "https://github.com/graphkernel/graphkernel/attestation/facts/v1", Policy: PolicyForm}},
@@ -14,7 +14,7 @@ var Bundles = &slice.Kind{
 	Parts: []*slice.DisclosureForm{Disclosures},
 }
 
-// Holds returns the turns that are the evidence of the facts, and the facts.
+// Holds returns the turns that are evidence of the facts, and the facts.
 func (b *Bundle) Holds() (turns []dag.TurnID, facts []dag.Digest) {
 	for i := range b.Evidence {
 		turns = append(turns, b.Evidence[i].ID)

@@ -13,23 +13,23 @@ import (
 	"github.com/graphkernel/graphkernel/policy"
 )
 
-// PolicyType is the type that canonical forms and bundles of facts name.
+// PolicyType is the type name of the policy in canonical forms and bundles of facts.
 const PolicyType = "fact_policy_v1"
 
-// PolicyID is the id of the policy that every tenant begins with: DefaultPolicy.
+// PolicyID is the id of DefaultPolicy, which every tenant has from the start.
 const PolicyID policy.ID = "facts@1"
 
-// LimitPredicates bounds the predicates that a policy names.
+// LimitPredicates is the maximum number of predicates in a policy.
 const LimitPredicates = 64
 
-// A Policy says which facts may be gathered around entities. Its zero value is not
-// valid; start from DefaultPolicy. It is comparable, as every policy's parameters are.
+// A Policy says which facts may be collected around entities. Its zero value is not valid; start from DefaultPolicy. It
+// is comparable, like every policy's parameters.
 type Policy struct {
-	Predicates    string // that are followed, see Following; "": all
+	Predicates    string // the predicates to follow, see Following; "": all
 	Direction     knowledge.Direction
-	MaxHops       int     // edges away from where it starts
-	MaxResults    int     // entities
-	MinConfidence dag.PPM // of each fact
+	MaxHops       int     // the largest number of edges from a start
+	MaxResults    int     // the largest number of entities
+	MinConfidence dag.PPM // the lowest confidence of each fact
 }
 
 // DefaultPolicy returns the parameters of the policy facts@1: all facts within three hops, up to
@@ -38,18 +38,18 @@ func DefaultPolicy() Policy {
 	return Policy{Direction: knowledge.Both, MaxHops: 3, MaxResults: 100}
 }
 
-// Type is PolicyType.
+// Type returns PolicyType.
 func (Policy) Type() string { return PolicyType }
 
-// Following joins predicates, as Predicates holds them: in the form of normalize.Name, which
-// has no space, ascending, each once, with a space between them.
+// Following returns predicates in the form of Policy.Predicates: ascending, without repetitions, joined by spaces. The
+// predicates must be in the form of normalize.Name, which contains no space.
 func Following(predicates ...string) string {
 	sorted := slices.Clone(predicates)
 	slices.Sort(sorted)
 	return strings.Join(slices.Compact(sorted), " ")
 }
 
-// Follows returns the predicates that are followed, none if all are.
+// Follows returns the predicates that the policy follows; none means all.
 func (p Policy) Follows() []string {
 	if p.Predicates == "" {
 		return nil
@@ -57,7 +57,7 @@ func (p Policy) Follows() []string {
 	return strings.Split(p.Predicates, " ")
 }
 
-// Check reports the first parameter that is out of range.
+// Check returns an error for the first parameter that is out of range.
 func (p Policy) Check() error {
 	follows := p.Follows()
 	if len(follows) > LimitPredicates {
@@ -84,17 +84,17 @@ func (p Policy) Check() error {
 	return nil
 }
 
-// Canonical returns the canonical form, which Hash is taken of.
+// Canonical returns the canonical form, over which Hash is computed.
 func (p Policy) Canonical() []byte {
 	w := canon.NewWriter(make([]byte, 0, 160))
 	p.write(w, "_ppm", func(f dag.PPM) { w.Uint(uint64(f)) })
 	return w.Bytes
 }
 
-// Hash is policy_params_hash: SHA-256 of the canonical form.
+// Hash returns policy_params_hash: the SHA-256 of the canonical form.
 func (p Policy) Hash() dag.Digest { return sha256.Sum256(p.Canonical()) }
 
-// AppendWire writes the parameters as bundles and people do, as decimals.
+// AppendWire writes the parameters with decimals, as in bundles and in what people write.
 func (p Policy) AppendWire(w *canon.Writer) {
 	var digits [8]byte
 	p.write(w, "", func(f dag.PPM) { w.Raw(f.AppendDecimal(digits[:0])) })
@@ -121,14 +121,14 @@ func (p Policy) write(w *canon.Writer, suffix string, fraction func(dag.PPM)) {
 	w.EndObject()
 }
 
-// ReadPolicy reads the parameters as bundles have them: every parameter that is absent has its
-// default, and predicates may be spelled in any way.
+// ReadPolicy reads parameters in the notation of bundles. An absent parameter has its default, and predicates may have
+// any spelling.
 func ReadPolicy(c *canon.Cursor) Policy { return readPolicy(c, policy.Wire) }
 
-// PolicyForm is how policies for facts are read.
+// PolicyForm is the form of policies for facts.
 var PolicyForm = policy.Form{Type: PolicyType, Read: func(c *canon.Cursor, n policy.Notation) policy.Parameters { return readPolicy(c, n) }}
 
-// PolicyOf returns the parameters of a registered policy for facts. Of another type, it is
+// PolicyOf returns the parameters of a registered policy for facts. The error for a policy of another type is
 // policy.ErrMismatch.
 func PolicyOf(r policy.Registered) (Policy, error) { return policy.ParametersOf[Policy](r, PolicyType) }
 

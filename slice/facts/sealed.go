@@ -8,7 +8,7 @@ import (
 	"github.com/graphkernel/graphkernel/slice"
 )
 
-// Head returns what all kinds of bundles say of themselves.
+// Head returns the head of the bundle, which all kinds of bundles have.
 func (b *Bundle) Head() slice.Head {
 	return slice.Head{Anchor: b.Provenance.Anchor, AsOf: b.AsOf, Provenance: b.Provenance, Seal: b.Seal, Policy: b.Policy, Counts: []slice.Count{
 		{Name: "aliases", N: uint64(len(b.Aliases))}, {Name: "evidence", N: uint64(len(b.Evidence))},
@@ -16,7 +16,7 @@ func (b *Bundle) Head() slice.Head {
 	}}
 }
 
-// Redacted returns none: a bundle of facts holds no texts.
+// Redacted returns none: a bundle of facts contains no texts.
 func (b *Bundle) Redacted() []dag.TurnID { return nil }
 
 type sealed = slice.Sealed[*Bundle]
@@ -24,7 +24,7 @@ type sealed = slice.Sealed[*Bundle]
 // Sealed is a [slice.Sealed] bundle of facts.
 type Sealed struct{ sealed }
 
-// Seal seals a bundle of facts with its bytes. Both belong to the Sealed from then on.
+// Seal seals a bundle of facts with its bytes. The Sealed takes ownership of both.
 func Seal(b *Bundle, text []byte) Sealed { return Sealed{slice.NewSealed(b, text)} }
 
 // Facts returns a copy of the assertions, by ascending statement, or nil.
@@ -51,9 +51,8 @@ func (s Sealed) Evidence() []Turn {
 	return slices.Clone(slice.Unsealed(s.sealed).Evidence)
 }
 
-// Claim returns a copy of all that the bundle says: the question, the policy and the aliases that
-// counted, whether it was cut, and what the other methods return. Its zero value if there is no
-// evidence.
+// Claim returns a copy of the whole bundle: the question, the policy, the aliases, whether the result was cut, and the
+// values of the other methods. It is the zero value if there is no evidence.
 func (s Sealed) Claim() Bundle {
 	if !s.OK() {
 		return Bundle{}

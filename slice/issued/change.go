@@ -8,14 +8,15 @@ import (
 	"github.com/graphkernel/graphkernel/history/erasures"
 )
 
-// issuing is records on their way into the history.
+// An issuing is a change that records bundles.
 type issuing struct {
 	list     []Handing
-	recorded []Record       // by the last plan: the record of each of list
-	erased   [][]dag.TurnID // by the last plan: of each the turns that were erased, for which it is not recorded
+	recorded []Record       // by the last plan: the record of each Handing in list
+	erased   [][]dag.TurnID // by the last plan: for each Handing, the erased turns that prevent its recording
 }
 
-// Needs asks for what is known of the bundles, and then for the records of those that have one.
+// Needs asks for the terms of the bundles and for erasures, and in the next round for the records of bundles that have
+// one.
 func (c *issuing) Needs(k *history.State) (n history.Needs) {
 	switch k.Round {
 	case 0:
@@ -44,7 +45,7 @@ func (c *issuing) Needs(k *history.State) (n history.Needs) {
 	return n
 }
 
-// since is the least number after which an erasure matters, and whether one does.
+// since returns the smallest number after which an erasure matters, and whether any erasure does.
 func (c *issuing) since() (least dag.Seq, some bool) {
 	for i := range c.list {
 		if h := &c.list[i]; len(h.Turns) > 0 && (!some || h.As < least) {
@@ -54,7 +55,7 @@ func (c *issuing) since() (least dag.Seq, some bool) {
 	return least, some
 }
 
-// erasedTurns returns the numbers of the erasures that matter, by their turns.
+// erasedTurns returns the numbers of the erasures that matter, by turn.
 func (c *issuing) erasedTurns(k *history.State) (map[dag.TurnID]dag.Seq, error) {
 	if _, some := c.since(); !some || len(k.Ranges[1]) == 0 {
 		return nil, nil
@@ -71,7 +72,8 @@ func (c *issuing) erasedTurns(k *history.State) (map[dag.TurnID]dag.Seq, error) 
 	return found, nil
 }
 
-// goneOf returns the turns of a bundle that were erased since it was made.
+// goneOf returns the turns that prevent a bundle's recording: those erased since it was made, and any erased turns
+// whose words its question contains.
 func (h *Handing) goneOf(k *history.State, erased map[dag.TurnID]dag.Seq) (gone []dag.TurnID) {
 	for _, turn := range h.Words {
 		if _, ok := k.Newest[erasures.OfTurn(turn)]; ok {
@@ -89,7 +91,7 @@ func (h *Handing) goneOf(k *history.State, erased map[dag.TurnID]dag.Seq) (gone 
 	return gone
 }
 
-// Plan adds the records of bundles that have none, and whose turns are all there.
+// Plan adds records for the bundles that have none and whose turns all still exist.
 func (c *issuing) Plan(k *history.State) (*history.Plan, error) {
 	number, err := numberBefore(k)
 	if err != nil {
@@ -127,7 +129,7 @@ func (c *issuing) Plan(k *history.State) (*history.Plan, error) {
 	return p, nil
 }
 
-// numberBefore is the number of the newest record.
+// numberBefore returns the number of the newest record, 0 if there is none.
 func numberBefore(k *history.State) (uint64, error) {
 	if last := k.Ranges[0]; len(last) > 0 {
 		return readNumber(&last[0])
@@ -135,7 +137,7 @@ func numberBefore(k *history.State) (uint64, error) {
 	return 0, nil
 }
 
-// stored reads the record of an entry that was asked for.
+// stored returns a record that Needs has asked for.
 func stored(k *history.State, seq dag.Seq) (Record, error) {
 	e, ok := k.Records[seq]
 	if !ok {
@@ -144,14 +146,15 @@ func stored(k *history.State, seq dag.Seq) (Record, error) {
 	return readOf(k.Tenant, &e)
 }
 
-// An adoption is entries of another store on their way into the history.
+// An adoption is a change that adds entries from another store.
 type adoption struct {
 	entries []history.Entry
 	records []Record
 	of      []dag.Tenant
 }
 
-// Needs asks whether the bundles are there, and for the number before the first one and its own.
+// Needs asks whether the bundles are already recorded, and for the terms of the first record's number and of the number
+// before it.
 func (a *adoption) Needs(k *history.State) (n history.Needs) {
 	if k.Round > 0 || len(a.records) == 0 {
 		return n
@@ -168,7 +171,7 @@ func numbered(n uint64) history.Key {
 	return history.Key{Index: indexNumber, Key: string(numberKey(n))}
 }
 
-// Plan adds the entries, whose numbers must follow on what is there.
+// Plan adds the entries. Their numbers must continue the numbers in the store.
 func (a *adoption) Plan(k *history.State) (*history.Plan, error) {
 	p := &history.Plan{Records: a.entries}
 	added := make(map[history.Key]bool, len(a.records))
@@ -192,7 +195,7 @@ func (a *adoption) Plan(k *history.State) (*history.Plan, error) {
 	return p, nil
 }
 
-// next reports whether a number follows on those that are there.
+// next reports whether n is the next number after those in the store.
 func next(k *history.State, n uint64) bool {
 	_, taken := k.Newest[numbered(n)]
 	_, before := k.Newest[numbered(n-1)]

@@ -18,7 +18,7 @@ import (
 	"github.com/graphkernel/graphkernel/slice/kinds"
 )
 
-// Check reports the first thing about a new record that is not in its form, as dag.ErrForm.
+// Check returns dag.ErrForm for the first field of a new record that is malformed.
 func (r *Record) Check() error {
 	if err := r.check(); err != nil {
 		return err
@@ -29,7 +29,7 @@ func (r *Record) Check() error {
 	return nil
 }
 
-// check is Check of a record whose question may have been erased.
+// check is Check for a record whose question may have been erased.
 func (r *Record) check() error {
 	if err := cmp.Or(r.Provenance.Check(), kinds.Known(r.Provenance.SchemaVersion)); err != nil {
 		return err
@@ -68,7 +68,7 @@ func (r *Record) check() error {
 
 func isText(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune(s, 0) }
 
-// Leaf is what the ledger holds of a record.
+// Leaf returns the leaf of a record in the ledger.
 func Leaf(tenant dag.Tenant, r *Record) []byte {
 	p := &r.Provenance
 	if kind, ok := asked[p.SchemaVersion]; ok {
@@ -79,7 +79,7 @@ func Leaf(tenant dag.Tenant, r *Record) []byte {
 	return s.Append(nil)
 }
 
-// entry is the entry of a record, which has its number and its leaf.
+// entry returns the entry of a record whose Number and Leaf are set.
 func (r *Record) entry(tenant dag.Tenant) history.Entry {
 	e := history.Entry{Seq: dag.Seq(r.Leaf) + 1, Kind: Kind, Public: Leaf(tenant, r), Detail: appendDetail(nil, r)}
 	if r.Question != "" {
@@ -88,24 +88,24 @@ func (r *Record) entry(tenant dag.Tenant) history.Entry {
 	return e
 }
 
-// The bytes of a detail before the token, of a slice of turns and of a bundle that answers a question.
+// The number of bytes in a detail before the token, for a slice of turns and for a bundle that answers a question.
 const (
 	detailTurns = 8
 	detailAsked = detailTurns + 8 + len(dag.TurnID{}) + len(dag.Digest{})
 )
 
-// appendDetail appends the number, eight bytes, big-endian; of a slice of facts, of a context and of a belief, whose leaf does
-// not say them, the eight bytes of the slice's id, the anchor, the snapshot's hash, and Facts or Shown with the
-// count of its bytes, a uvarint, before it; the token; By with a zero byte before it, if there is one or something comes after it; and
-// Reading, Head and Delivery, with a zero byte before them, unless all are zero.
+// appendDetail appends the number, eight bytes, big-endian; for a bundle that answers a question, whose leaf lacks
+// them, the eight bytes of the slice's id, the anchor, the snapshot's hash, and Facts or Shown after the length in
+// bytes, a uvarint; the token; By after a zero byte, if By is not empty or an extension follows; and Reading, Head and
+// Delivery after a zero byte, unless all are zero.
 func appendDetail(dst []byte, r *Record) []byte {
 	dst = binary.BigEndian.AppendUint64(dst, r.Number)
 	if p := &r.Provenance; r.asked() {
-		id, _ := sliceBytes(p.SliceID) // it was checked
+		id, _ := sliceBytes(p.SliceID) // its form was checked before
 		dst = append(dst, id[:]...)
 		dst = append(dst, p.Anchor[:]...)
 		dst = append(dst, p.GraphSnapshotHash[:]...)
-		packed := string(r.Facts) + string(r.Shown) // of which one is empty
+		packed := string(r.Facts) + string(r.Shown) // at least one is empty
 		dst = append(binary.AppendUvarint(dst, uint64(len(packed))), packed...)
 	}
 	dst = append(dst, r.Token...)
@@ -118,8 +118,8 @@ func appendDetail(dst []byte, r *Record) []byte {
 	return dst
 }
 
-// Read reads the record that an entry of Kind holds, and returns it with the tenant that its leaf names.
-// What is not in its form is dag.ErrForm.
+// Read reads the record in an entry of Kind, and returns it with the tenant in its leaf. The error for a malformed
+// entry is dag.ErrForm.
 func Read(e *history.Entry) (Record, dag.Tenant, error) {
 	r, of, err := read(e)
 	if err == nil {
@@ -192,7 +192,7 @@ func read(e *history.Entry) (r Record, of dag.Tenant, _ error) {
 	return r, of, nil
 }
 
-// sliceBytes are the eight bytes that a slice's id spells.
+// sliceBytes returns the eight bytes of a slice's id.
 func sliceBytes(id slice.SliceID) (b [8]byte, err error) {
 	if _, err := slice.ParseSliceID(string(id)); err != nil {
 		return b, err
@@ -201,15 +201,15 @@ func sliceBytes(id slice.SliceID) (b [8]byte, err error) {
 	return b, err
 }
 
-// key is the key of a record in indexSlice.
+// key returns the key of a record in indexSlice.
 func (r *Record) key() history.Key {
-	id, _ := sliceBytes(r.Provenance.SliceID) // it was checked
+	id, _ := sliceBytes(r.Provenance.SliceID) // its form was checked before
 	key := make([]byte, 0, len(id)+8+len(r.Bundle))
 	key = binary.BigEndian.AppendUint64(append(key, id[:]...), uint64(r.AsOf))
 	return history.Key{Index: indexSlice, Key: string(append(key, r.Bundle[:]...))}
 }
 
-// terms are those that a record's entry begins.
+// terms appends the terms that a record's entry begins.
 func (r *Record) terms(dst []history.Term) []history.Term {
 	since, key := dag.Seq(r.Leaf)+1, r.key()
 	dst = append(dst,
@@ -230,10 +230,10 @@ func (r *Record) terms(dst []history.Term) []history.Term {
 // Codec is the codec of issued bundles.
 type Codec struct{}
 
-// Kinds is Kind.
+// Kinds returns Kind.
 func (Codec) Kinds() []history.Kind { return []history.Kind{Kind} }
 
-// Stream is the record.
+// Stream returns the record.
 func (Codec) Stream() history.Stream { return history.Record }
 
 // Turns returns none: a bundle rests on a view, see AsOf.
@@ -251,7 +251,7 @@ func (Codec) AsOf(e *history.Entry) dag.Seq {
 	return 0
 }
 
-// Adopt makes a change of records that another store has.
+// Adopt returns a change that adds records from another store.
 func (Codec) Adopt(entries []history.Entry) (history.Change, error) {
 	a := &adoption{entries: entries, records: make([]Record, len(entries)), of: make([]dag.Tenant, len(entries))}
 	for i := range entries {

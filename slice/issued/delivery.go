@@ -10,24 +10,26 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// A Delivery holds the part of a context's record that its bundle does not have: the session of an agent for which the context was made, the bounds of the choice, and the turns
-// that the task quotes. The record of the context has it. The zero value is a context that somebody asked for without a hook.
+// A Delivery is the part of a context's record that is not in the bundle: the session of an agent for which the context
+// was made, the limits of the choice, and the turns that the task quotes. The zero value is a context that was
+// requested without a hook.
 type Delivery struct {
 	Recipient
-	Folders Folders       // only conversations that were held in these folders were chosen from; "": all
+	Folders Folders       // the turns were chosen only from conversations in these folders; "": from all
 	Except  Conversations // no turns of these conversations were chosen from
-	TaskOf  Turns         // the turns whose words the task has, as far as the caller named them
+	TaskOf  Turns         // the turns whose words the task contains, as far as the caller named them
 }
 
-// A Recipient names a session of an agent, and the agent's event at which a hook handed it a context, in the words of the
-// hook. The zero value is no hook.
+// A Recipient names a session of an agent, and the event of the agent at which a hook handed it a context, in the words
+// of the hook. The zero value is no hook.
 type Recipient struct {
 	Agent   string `json:"agent" max:"200"`
 	Session string `json:"session" max:"200"`
 	Event   string `json:"event" max:"200"`
 }
 
-// Bounds of the fields of a Delivery, in bytes, and of the turns of a task.
+// Limits of a Delivery: of its texts in bytes, and of the numbers of folders, of turns of a task and of excepted
+// conversations.
 const (
 	MaxRecipient = 200
 	MaxFolder    = 4096
@@ -36,7 +38,7 @@ const (
 	MaxExcept    = 1000
 )
 
-// Check reports the first thing about a delivery that is not in its form, as dag.ErrForm.
+// Check returns dag.ErrForm for the first part of a delivery that is malformed.
 func (d *Delivery) Check() error {
 	if d.Recipient != (Recipient{}) {
 		for _, f := range [...]struct{ name, value string }{{"agent", d.Agent}, {"session", d.Session}, {"event", d.Event}} {
@@ -76,10 +78,10 @@ func (r *Record) Vantage() Vantage {
 	return Vantage{r.AsOf, r.Reading, r.Delivery.Folders, r.Delivery.Except}
 }
 
-// Folders are folders as transcripts spell them, ascending, each on a line.
+// Folders are folders in the spelling of transcripts, ascending, one per line.
 type Folders string
 
-// PackFolders packs folders, each once, in any order.
+// PackFolders packs folders in any order, dropping repetitions.
 func PackFolders(folders ...string) Folders {
 	return Folders(strings.Join(slices.Compact(slices.Sorted(slices.Values(folders))), "\n"))
 }
@@ -95,7 +97,7 @@ func (f Folders) Unpack() []string {
 // Conversations are the ids of conversations, ascending, 16 bytes each.
 type Conversations string
 
-// PackConversations packs ids, each once, in any order.
+// PackConversations packs ids in any order, dropping repetitions.
 func PackConversations(ids ...dag.ConversationID) Conversations {
 	sorted := slices.Compact(slices.SortedFunc(slices.Values(ids), func(a, b dag.ConversationID) int { return bytes.Compare(a[:], b[:]) }))
 	packed := make([]byte, 0, len(sorted)*len(dag.ConversationID{}))
@@ -105,7 +107,7 @@ func PackConversations(ids ...dag.ConversationID) Conversations {
 	return Conversations(packed)
 }
 
-// Unpack returns the ids; none of what PackConversations did not make.
+// Unpack returns the ids; none if c does not come from PackConversations.
 func (c Conversations) Unpack() (ids []dag.ConversationID) {
 	for _, id := range Turns(c).Unpack() {
 		ids = append(ids, dag.ConversationID(id))
@@ -113,7 +115,7 @@ func (c Conversations) Unpack() (ids []dag.ConversationID) {
 	return ids
 }
 
-// isLine reports whether a text is a line of UTF-8 of at most so many bytes.
+// isLine reports whether a text is one line of UTF-8. most is its maximum length in bytes.
 func isLine(s string, most int) bool {
 	return len(s) <= most && isText(s) && !strings.ContainsFunc(s, unicode.IsControl)
 }

@@ -31,15 +31,17 @@ func ErasedMeanwhile(err error) bool {
 	return errors.As(err, &gone) || errors.Is(err, knowledge.ErrErased)
 }
 
-// A Forgetting is the part of an erasure that is about questions: those that start from a lost name, those about beliefs that rest on the turn, and requests for
-// contexts that showed it, lose their private halves. The rest of the records stays.
+// A Forgetting is the part of an erasure that erases questions. The private half of a record is erased if its question
+// starts from a lost name, if its belief rests on the turn, or if its context showed the turn or has its words in the
+// task. The rest of the record stays.
 type Forgetting struct {
 	Turn dag.TurnID
-	Lost func() []knowledge.NameKey // when all is known that the parts before this one ask for
+	Lost func() []knowledge.NameKey // called once all data that the earlier parts of the erasure ask for is known
 	at   []dag.Seq
 }
 
-// Needs asks for the records whose questions start from a lost name, and for those of contexts that showed the turn.
+// Needs asks for the records whose questions start from a lost name, that show the turn or rest on it, or whose task
+// contains its words.
 func (c *Forgetting) Needs(k *history.State) (n history.Needs) {
 	if k.Round == 0 {
 		c.at = nil
@@ -63,14 +65,14 @@ func (c *Forgetting) Needs(k *history.State) (n history.Needs) {
 	return n
 }
 
-// Plan takes the questions away, and the terms by which they were found.
+// Plan erases the questions, and the terms that lead to them.
 func (c *Forgetting) Plan(k *history.State) (*history.Plan, error) {
 	p := &history.Plan{}
 	slices.Sort(c.at)
 	for _, seq := range slices.Compact(c.at) {
 		e := k.Records[seq]
 		if len(e.Private) == 0 {
-			continue // it was forgotten with another turn
+			continue // it was erased with another turn
 		}
 		p.ForgetRecords = append(p.ForgetRecords, seq)
 		for _, t := range startTerms(nil, string(e.Private), seq) {
@@ -80,7 +82,7 @@ func (c *Forgetting) Plan(k *history.State) (*history.Plan, error) {
 	return p, nil
 }
 
-// startTerms appends the terms of the names that a question starts from, each once.
+// startTerms appends the terms of the names from which a question starts.
 func startTerms(dst []history.Term, question string, since dag.Seq) []history.Term {
 	if question == "" {
 		return dst

@@ -8,12 +8,12 @@ import (
 	"github.com/graphkernel/graphkernel/internal/canon"
 )
 
-// extended reports whether the record has something that is written after the caller.
+// extended reports whether the record has fields that are written after the caller.
 func (r *Record) extended() bool {
 	return r.Reading != 0 || r.Head != 0 || r.Delivery != (Delivery{})
 }
 
-// appendExtension appends Reading, Head and Delivery as canonical JSON, without zero values.
+// appendExtension appends Reading, Head and Delivery as canonical JSON, leaving out zero values.
 func (r *Record) appendExtension(dst []byte) []byte {
 	d := &r.Delivery
 	w := canon.NewWriter(dst)
@@ -42,7 +42,7 @@ func (r *Record) appendExtension(dst []byte) []byte {
 	return w.Bytes
 }
 
-// readExtension reads what appendExtension wrote.
+// readExtension reads the output of appendExtension.
 func (r *Record) readExtension(written []byte) error {
 	doc, err := canon.Parse(written)
 	if err != nil {

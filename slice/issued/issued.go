@@ -1,8 +1,8 @@
-// Package issued owns the record of bundles that were handed out, of turns, of facts, of contexts or of beliefs: their
-// entries, and reading and writing them in a history. The public half of an entry is the leaf of
-// the ledger; the detail is what the leaf does not say, see appendDetail; the private half is the
-// question of a slice of facts or of a belief, which has names in it, or the request for a context, which has the task in it.
-// No text of a turn is in any of them.
+// Package issued owns the record of bundles that were handed out: bundles of turns, of facts, of contexts or of
+// beliefs. It defines their entries, and reads and writes them in a history. The public half of an entry is the leaf of
+// the ledger; the detail contains the fields that the leaf lacks, see appendDetail; the private half is the question of
+// a slice of facts or of a belief, which contains names, or the request for a context, which contains the task. None of
+// them contains the text of a turn.
 package issued
 
 import (
@@ -24,49 +24,49 @@ import (
 const Kind history.Kind = "issued/1"
 
 const (
-	// indexSlice leads from a slice's id, an as-of number and a bundle's digest to the entry: see
-	// Record.key. A bundle has one entry, since it says of which slice and as of when it is.
+	// indexSlice maps a slice's id, an as-of number and a bundle's digest to the entry: see Record.key. A bundle has one
+	// entry, because the bundle determines its slice and its as-of number.
 	indexSlice history.Index = 131
-	// indexStart leads from a name that a slice of facts starts from to the entry, while the question
-	// is there: knowledge.NameKey.
+	// indexStart maps a name from which a slice of facts starts to the entry, until the question is erased:
+	// knowledge.NameKey.
 	indexStart history.Index = 140
-	// indexShown leads from a turn to the contexts that showed it.
+	// indexShown maps a turn to the contexts that showed it and the beliefs that rest on it.
 	indexShown history.Index = 141
-	// indexTaskOf leads from a turn to the contexts whose task has its words.
+	// indexTaskOf maps a turn to the contexts whose task contains its words.
 	indexTaskOf history.Index = 142
-	// indexNumber leads from a record's number, eight bytes, big-endian, to the entry. It is the
-	// last index of all, so that a B-tree grows at its end.
+	// indexNumber maps a record's number, eight bytes, big-endian, to the entry. It is the highest index, so that a B-tree
+	// grows at its end.
 	indexNumber history.Index = 255
 )
 
-// ErrDamaged is wrapped when the record does not lead to what it must.
+// ErrDamaged is wrapped when terms and entries of the record do not match.
 var ErrDamaged = errors.New("the record of issued bundles is damaged")
 
-// A Record says that one bundle was handed out.
+// A Record records that one bundle was handed out.
 type Record struct {
-	Number     uint64 // the tenant's first is 1; set by Put
+	Number     uint64 // the tenant's first record has 1; set by Put
 	Leaf       uint64 // the index of its leaf in the tenant's ledger; set by Put
 	Provenance slice.Provenance
-	Question   string  // of a slice of facts, of a context or of a belief, in canonical form; "" of a slice of turns, or if it was erased
-	Facts      Numbers // of a slice of facts
-	Shown      Turns   // of a context; of a belief the turns that it rests on
+	Question   string  // of a slice of facts, a context or a belief, in canonical form; "" for a slice of turns, or after an erasure
+	Facts      Numbers // the assertions in a slice of facts
+	Shown      Turns   // the turns in a context, or on which a belief rests
 	AsOf       dag.Seq
 	KeyID      string
 	Token      string
 	Bundle     dag.Digest // SHA-256 of the bundle's bytes
-	By         string     // who was handed it first, as access.CheckCaller has it; "" if that was not recorded
+	By         string     // the first recipient, in the form of access.CheckCaller; "" if not recorded
 	Reading    dag.Reading
 	Delivery   Delivery // of a context
-	Head       dag.Seq  // when it was made; 0 if that was not recorded. Erasures above it came later
+	Head       dag.Seq  // when it was made; 0 if not recorded. Erasures with higher numbers came later
 	At         dag.Time // when it was first issued
 
-	// NotGiven is the number of the entry which says that the context did not reach its recipient; 0: none does. It is no part of
-	// the record: see Base.Undelivered.
+	// NotGiven is the number of the entry that records that the context did not reach its recipient; 0: there is none. It
+	// is not part of the record: see Base.Undelivered.
 	NotGiven dag.Seq
 }
 
-// Numbers are ascending sequence numbers, packed: those of the assertions that a slice of facts holds.
-// So a record can be compared.
+// Numbers are ascending sequence numbers, packed into a string so that Records can be compared: the numbers of the
+// assertions in a slice of facts.
 type Numbers string
 
 // Pack packs ascending numbers.
@@ -80,7 +80,7 @@ func Pack(seqs []dag.Seq) Numbers {
 	return Numbers(packed)
 }
 
-// Unpack returns the numbers; none of what Pack did not make.
+// Unpack returns the numbers; none if n does not come from Pack.
 func (n Numbers) Unpack() (seqs []dag.Seq) {
 	rest, last := []byte(n), uint64(0)
 	for len(rest) > 0 {
@@ -94,7 +94,7 @@ func (n Numbers) Unpack() (seqs []dag.Seq) {
 	return seqs
 }
 
-// Turns are the ids of turns, ascending, 16 bytes each.
+// Turns are ascending ids of turns, 16 bytes each.
 type Turns string
 
 // PackTurns packs ascending ids.
@@ -106,7 +106,7 @@ func PackTurns(ids []dag.TurnID) Turns {
 	return Turns(packed)
 }
 
-// Unpack returns the ids; none of what PackTurns did not make.
+// Unpack returns the ids; none if t does not come from PackTurns.
 func (t Turns) Unpack() (ids []dag.TurnID) {
 	const size = len(dag.TurnID{})
 	if len(t)%size != 0 {
@@ -131,30 +131,30 @@ func (r *Record) OfBelief() bool { return r.Provenance.SchemaVersion == slice.Be
 // OfTurns reports whether the bundle is a slice of turns.
 func (r *Record) OfTurns() bool { return !r.asked() }
 
-// asked reports whether the bundle answers a question that its anchor does not say.
+// asked reports whether the bundle answers a question that its anchor does not reveal.
 func (r *Record) asked() bool { return asked[r.Provenance.SchemaVersion] != "" }
 
-// shows reports whether the record says which turns the bundle shows, or rests on.
+// shows reports whether the record lists the turns that the bundle shows or rests on.
 func (r *Record) shows() bool { return r.OfContext() || r.OfBelief() }
 
 // OfFacts reports whether the bundle is a slice of facts.
 func (r *Record) OfFacts() bool { return r.Provenance.SchemaVersion == slice.FactsVersion }
 
-// A Base is the record of issued bundles in a history.
+// A Base is a history with the record of issued bundles.
 type Base struct{ history.History }
 
-// A Handing is a record of a bundle that is about to be handed out, and what the bundle rests on. It is recorded only if none of the turns was
-// erased meanwhile.
+// A Handing is the record of a bundle that is about to be handed out, with the turns on which the bundle rests. It is
+// recorded only if none of these turns has been erased in the meantime.
 type Handing struct {
 	Record
-	Turns []dag.TurnID // whose texts, or what was learned from them, the bundle has
-	As    dag.Seq      // the head when they were known to be there, before they were read
-	Words []dag.TurnID // whose words the question has, whenever these were read
+	Turns []dag.TurnID // the turns whose texts, or knowledge learned from them, the bundle contains
+	As    dag.Seq      // a head at which the turns were known to exist, before they were read
+	Words []dag.TurnID // the turns whose words the question contains, whenever they were read
 }
 
-// Put records that bundles were handed out, all of them or none, in this order. A bundle that is
-// recorded already, or is earlier in the list, changes nothing. Put returns the record of each,
-// with its number and its leaf. A record that Check refuses is dag.ErrForm.
+// Put records that bundles were handed out, all of them or none, in this order. A bundle that is already recorded, or
+// occurs earlier in the list, has no effect. Put returns the record of each bundle, with its number and its leaf. The
+// error for a record that Check refuses is dag.ErrForm.
 func (b Base) Put(ctx context.Context, tenant dag.Tenant, list []Record) ([]Record, error) {
 	if len(list) == 0 {
 		return nil, nil
@@ -167,8 +167,8 @@ func (b Base) Put(ctx context.Context, tenant dag.Tenant, list []Record) ([]Reco
 	return recorded, err
 }
 
-// Hand is Put for bundles that are about to be handed out. For each it returns the turns that were erased since, as one moment has it with the record: such
-// a bundle is not recorded, and must not be handed out.
+// Hand is Put for bundles that are about to be handed out. For each bundle it returns the turns that have been erased
+// since, checked in the same transaction. A bundle with erased turns is not recorded, and must not be handed out.
 func (b Base) Hand(ctx context.Context, tenant dag.Tenant, list []Handing) (recorded []Record, erased [][]dag.TurnID, err error) {
 	for i := range list {
 		if err := list[i].Check(); err != nil {
@@ -182,18 +182,18 @@ func (b Base) Hand(ctx context.Context, tenant dag.Tenant, list []Handing) (reco
 	return c.recorded, c.erased, nil
 }
 
-// ByID returns the records of a slice id, by ascending number.
+// ByID returns the records with a slice id, by ascending number.
 func (b Base) ByID(ctx context.Context, tenant dag.Tenant, id slice.SliceID) ([]Record, error) {
 	prefix, err := sliceBytes(id)
 	if err != nil {
-		return nil, nil // no slice has it
+		return nil, nil // no slice has this id
 	}
 	list, err := b.find(ctx, tenant, history.Range{Index: indexSlice, Prefix: prefix[:]})
 	slices.SortFunc(list, func(a, b Record) int { return cmp.Compare(a.Number, b.Number) })
 	return list, err
 }
 
-// After lists up to limit records numbered above after, by ascending number.
+// After returns up to limit records with numbers above after, by ascending number.
 func (b Base) After(ctx context.Context, tenant dag.Tenant, after uint64, limit int) ([]Record, error) {
 	if limit <= 0 {
 		return nil, nil
@@ -201,7 +201,7 @@ func (b Base) After(ctx context.Context, tenant dag.Tenant, after uint64, limit 
 	return b.find(ctx, tenant, history.Range{Index: indexNumber, After: &history.Place{Key: numberKey(after), Since: dag.MaxSeq}, Limit: limit})
 }
 
-// Before lists up to limit records numbered below before, by descending number.
+// Before returns up to limit records with numbers below before, by descending number.
 func (b Base) Before(ctx context.Context, tenant dag.Tenant, before uint64, limit int) ([]Record, error) {
 	if before <= 1 || limit <= 0 {
 		return nil, nil
@@ -215,12 +215,12 @@ func (b Base) Before(ctx context.Context, tenant dag.Tenant, before uint64, limi
 	return list, err
 }
 
-// Begin lists up to limit records whose slice id begins with some hex digits, in lower case.
+// Begin returns up to limit records whose slice id begins with the given hex digits, in lower case.
 func (b Base) Begin(ctx context.Context, tenant dag.Tenant, digits string, limit int) ([]Record, error) {
 	whole := digits[:len(digits)/2*2]
 	prefix, err := hex.DecodeString(whole)
 	if err != nil {
-		return nil, nil // no slice has it
+		return nil, nil // no slice has such an id
 	}
 	r := history.Range{Index: indexSlice, Prefix: prefix}
 	if len(whole) == len(digits) {
@@ -234,7 +234,7 @@ func (b Base) Begin(ctx context.Context, tenant dag.Tenant, digits string, limit
 	return b.lead(ctx, tenant, terms[:min(len(terms), limit)])
 }
 
-// Showing lists the contexts that showed a turn, by ascending number.
+// Showing returns the contexts that showed a turn and the beliefs that rest on it, by ascending number.
 func (b Base) Showing(ctx context.Context, tenant dag.Tenant, turn dag.TurnID) ([]Record, error) {
 	list, err := b.find(ctx, tenant, history.Range{Index: indexShown, Prefix: turn[:]})
 	slices.SortFunc(list, func(a, b Record) int { return cmp.Compare(a.Number, b.Number) })
@@ -252,7 +252,7 @@ func (b Base) Last(ctx context.Context, tenant dag.Tenant) (uint64, error) {
 
 var lastNumber = history.Range{Index: indexNumber, Last: true, Limit: 1}
 
-// find returns the records to which the terms of a range lead.
+// find returns the records that the terms of a range point to.
 func (b Base) find(ctx context.Context, tenant dag.Tenant, r history.Range) ([]Record, error) {
 	lists, err := b.Terms(ctx, tenant, []history.Range{r})
 	if err != nil || len(lists) != 1 {
@@ -261,7 +261,7 @@ func (b Base) find(ctx context.Context, tenant dag.Tenant, r history.Range) ([]R
 	return b.lead(ctx, tenant, lists[0])
 }
 
-// lead returns the records to which terms lead.
+// lead returns the records that terms point to.
 func (b Base) lead(ctx context.Context, tenant dag.Tenant, terms []history.Term) ([]Record, error) {
 	if len(terms) == 0 {
 		return nil, nil
@@ -286,7 +286,7 @@ func (b Base) lead(ctx context.Context, tenant dag.Tenant, terms []history.Term)
 	return list, nil
 }
 
-// readOf reads the record of an entry that a term of a tenant leads to.
+// readOf reads the record in an entry that a term of a tenant points to.
 func readOf(tenant dag.Tenant, e *history.Entry) (Record, error) {
 	r, of, err := Read(e)
 	if err == nil && of != tenant {

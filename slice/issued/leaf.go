@@ -15,7 +15,8 @@ import (
 // leafSlice is the kind of the leaves of slices of turns.
 const leafSlice ledger.Kind = "slice"
 
-// asked are the kinds of the leaves of bundles that answer a question, by the schema of the bundles. These are of all kinds but slices of turns.
+// asked maps the schema versions of bundles that answer a question, all except slices of turns, to the kinds of their
+// leaves.
 var asked = func() map[string]ledger.Kind {
 	all := map[string]ledger.Kind{}
 	for _, k := range kinds.All {
@@ -28,7 +29,7 @@ var asked = func() map[string]ledger.Kind {
 	return all
 }()
 
-// Forms are the forms of the leaves: *SliceLeaf, and *AskedLeaf for each of the other kinds.
+// Forms returns the forms of the leaves: *SliceLeaf, and *AskedLeaf for each of the other kinds.
 func Forms() []ledger.Form {
 	forms := []ledger.Form{{Kind: leafSlice, Read: readSlice, Version: func(doc *canon.Value) error {
 		return ledger.CheckVersion(doc.Get("provenance"), "schema_version", slice.SchemaVersion, slice.SchemaVersionV2)
@@ -39,12 +40,12 @@ func Forms() []ledger.Form {
 	return forms
 }
 
-// A SliceLeaf says that a bundle was handed out.
+// A SliceLeaf records that a bundle of turns was handed out.
 type SliceLeaf struct {
 	Tenant     dag.Tenant
 	Provenance slice.Provenance
 	AsOf       dag.Seq
-	KeyID      string     // of the token; the token itself is not public
+	KeyID      string     // the key of the token; the token itself is not public
 	Bundle     dag.Digest // SHA-256 of the bundle's bytes
 	At         dag.Time   // when it was first issued
 }
@@ -67,17 +68,17 @@ func (l *SliceLeaf) Append(dst []byte) []byte {
 	return w.Bytes
 }
 
-// An AskedLeaf says that a bundle was handed out which answers a question: facts, a context or evidence of a belief. Beside the bundle's digest it has
-// nothing that follows from what was asked: entities may be people, a ledger forgets nothing,
-// and a hash of the question would let anyone try out names against it. The digest is of the
-// token too, which nobody guesses.
+// An AskedLeaf records that a bundle that answers a question was handed out: facts, a context or evidence of a belief.
+// Apart from the bundle's digest it contains nothing derived from the question: entities may be people, a ledger
+// forgets nothing, and with a hash of the question anyone could try out names. The digest also covers the token, which
+// nobody can guess.
 type AskedLeaf struct {
 	Kind             ledger.Kind
 	Tenant           dag.Tenant
 	PolicyID         policy.ID
 	PolicyParamsHash dag.Digest
 	AsOf             dag.Seq
-	KeyID            string     // of the token
+	KeyID            string     // the key of the token
 	Bundle           dag.Digest // SHA-256 of the bundle's bytes
 	At               dag.Time   // when it was first issued
 }
@@ -120,7 +121,7 @@ func readAsked(c *canon.Cursor, kind ledger.Kind) *AskedLeaf {
 	}
 }
 
-// readKeyID reads the id of a token's key.
+// readKeyID reads the id of the key of a token.
 func readKeyID(c *canon.Cursor) string {
 	f := c.Field("key_id")
 	if id := f.String(); dag.IsLabel(id) {

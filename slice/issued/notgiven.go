@@ -13,23 +13,23 @@ import (
 	"github.com/graphkernel/graphkernel/slice"
 )
 
-// UndeliveredKind is the kind of the entries which say that a recorded context did not reach the agent.
+// UndeliveredKind is the kind of the entries that record that an issued context did not reach the agent.
 const UndeliveredKind history.Kind = "not-given/1"
 
-// indexUndelivered leads from the digest of a bundle to the entry.
+// indexUndelivered maps the digest of a bundle to the entry.
 const indexUndelivered history.Index = 124
 
-// An Undelivered says that a context which is on record was not given: its recipient could not be told it.
+// An Undelivered records that an issued context did not reach its recipient.
 type Undelivered struct {
-	Seq     dag.Seq // its number in the stream Known; set by PutUndelivered
+	Seq     dag.Seq // its number in the stream history.Known; set by PutUndelivered
 	Context slice.SliceID
 	Bundle  dag.Digest
 	Reason  string // UTF-8
 	At      dag.Time
-	By      string // who says so, as access.CheckCaller has it; "" if that was not recorded
+	By      string // the caller who reported it, in the form of access.CheckCaller; "" if not recorded
 }
 
-// Check reports the first thing that is not in its form, as dag.ErrForm.
+// Check returns dag.ErrForm for the first field that is malformed.
 func (u *Undelivered) Check() error {
 	if _, err := sliceBytes(u.Context); err != nil {
 		return fmt.Errorf("%w: the context %.80q that was not given: %w", dag.ErrForm, u.Context, err)
@@ -64,7 +64,7 @@ func (u *Undelivered) entry() history.Entry {
 	return history.Entry{Seq: u.Seq, Kind: UndeliveredKind, At: u.At, Public: w.Bytes}
 }
 
-// ReadUndelivered reads an entry of UndeliveredKind. Any other bytes than those that would be written are dag.ErrForm.
+// ReadUndelivered reads an entry of UndeliveredKind. The error for bytes in any other spelling is dag.ErrForm.
 func ReadUndelivered(entry *history.Entry) (Undelivered, error) {
 	u := Undelivered{Seq: entry.Seq}
 	doc, err := canon.Parse(entry.Public)
@@ -96,7 +96,8 @@ func (u *Undelivered) key() history.Key {
 	return history.Key{Index: indexUndelivered, Key: string(u.Bundle[:])}
 }
 
-// PutUndelivered records that a context was not given, and returns the entry. Saying so again has no effect and returns the first entry.
+// PutUndelivered records that a context did not reach its recipient, and returns the entry. Recording it again has no
+// effect and returns the first entry.
 func (b Base) PutUndelivered(ctx context.Context, tenant dag.Tenant, u Undelivered) (Undelivered, error) {
 	if err := u.Check(); err != nil {
 		return Undelivered{}, err
@@ -124,7 +125,8 @@ func (b Base) PutUndelivered(ctx context.Context, tenant dag.Tenant, u Undeliver
 	return recorded, nil
 }
 
-// Undelivered returns the digests of the bundles that were not given, with the numbers of the entries that say so.
+// Undelivered returns the digests of the bundles that did not reach their recipients, with the numbers of the entries
+// that record it.
 func (b Base) Undelivered(ctx context.Context, tenant dag.Tenant) (map[dag.Digest]dag.Seq, error) {
 	lists, err := b.Terms(ctx, tenant, []history.Range{{Index: indexUndelivered}})
 	if err != nil || len(lists) != 1 || len(lists[0]) == 0 {
@@ -141,24 +143,24 @@ func (b Base) Undelivered(ctx context.Context, tenant dag.Tenant) (map[dag.Diges
 	return found, nil
 }
 
-// UndeliveredCodec is the codec of contexts that were not given.
+// UndeliveredCodec is the codec of contexts that did not reach their recipients.
 type UndeliveredCodec struct{}
 
-// Kinds is UndeliveredKind.
+// Kinds returns UndeliveredKind.
 func (UndeliveredCodec) Kinds() []history.Kind { return []history.Kind{UndeliveredKind} }
 
-// Stream is history.Known.
+// Stream returns history.Known.
 func (UndeliveredCodec) Stream() history.Stream { return history.Known }
 
 // Turns returns none.
 func (UndeliveredCodec) Turns(*history.Entry) []dag.TurnID { return nil }
 
-// Adopt makes a change of entries that another store has.
+// Adopt returns a change that adds entries from another store.
 func (c UndeliveredCodec) Adopt(entries []history.Entry) (history.Change, error) {
 	return history.Adopting(c, entries), nil
 }
 
-// Fold begins the term of a bundle that was not given, of which there is one.
+// Fold begins the term of a bundle that did not reach its recipient. A second entry for the same bundle is an error.
 func (UndeliveredCodec) Fold(tx *history.Tx, e *history.Entry) error {
 	u, err := ReadUndelivered(e)
 	if err != nil {

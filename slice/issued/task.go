@@ -14,27 +14,27 @@ import (
 	"github.com/graphkernel/graphkernel/slice"
 )
 
-// TaskErased is the kind of the entries, of what is known, which say that the task of a context was erased.
+// TaskErased is the kind of the entries that record that the task of a context was erased.
 const TaskErased history.Kind = "task-erased/1"
 
 const (
-	// indexTask leads from a context's id, its eight bytes, to the entries that erased its task.
+	// indexTask maps a context's id, its eight bytes, to the entries that erased its task.
 	indexTask history.Index = 122
-	// indexTaskNumber leads from the number of such an entry, eight bytes, big-endian, to it.
+	// indexTaskNumber maps the number of such an entry, eight bytes, big-endian, to the entry.
 	indexTaskNumber history.Index = 123
 )
 
-// A TaskErasure says that the words of a context's task were erased.
+// A TaskErasure records that the words of a context's task were erased.
 type TaskErasure struct {
-	Seq     dag.Seq       // its number in what is known; set by EraseTask
-	Context slice.SliceID // of every record up to Size
-	Size    dag.Seq       // how many entries the record had; a context that is handed out later has its task
+	Seq     dag.Seq       // its number in the stream history.Known; set by EraseTask
+	Context slice.SliceID // the context whose records up to Size lost their task
+	Size    dag.Seq       // the number of entries in the record; a context that is handed out later keeps its task
 	Reason  string        // UTF-8
 	At      dag.Time
-	By      string // who asked for it, as access.CheckCaller has it; "" if that was not recorded
+	By      string // the caller who requested it, in the form of access.CheckCaller; "" if not recorded
 }
 
-// Check reports the first thing about an erasure that is not in its form, as dag.ErrForm.
+// Check returns dag.ErrForm for the first field that is malformed.
 func (e *TaskErasure) Check() error {
 	if _, err := sliceBytes(e.Context); err != nil {
 		return fmt.Errorf("%w: the task of context %.80q: %w", dag.ErrForm, e.Context, err)
@@ -50,7 +50,7 @@ func (e *TaskErasure) Check() error {
 	return nil
 }
 
-// Covers reports whether the erasure took the task of a record.
+// Covers reports whether the erasure removed the task of a record.
 func (e *TaskErasure) Covers(r *Record) bool {
 	return r.OfContext() && r.Provenance.SliceID == e.Context && r.Leaf < uint64(e.Size)
 }
@@ -74,7 +74,7 @@ func (e *TaskErasure) entry() history.Entry {
 	return history.Entry{Seq: e.Seq, Kind: TaskErased, At: e.At, Public: w.Bytes}
 }
 
-// ReadTaskErasure reads the erasure that an entry of TaskErased is of. What is not in its form is dag.ErrForm.
+// ReadTaskErasure reads an entry of TaskErased. The error for a malformed entry is dag.ErrForm.
 func ReadTaskErasure(entry *history.Entry) (TaskErasure, error) {
 	e := TaskErasure{Seq: entry.Seq}
 	doc, err := canon.Parse(entry.Public)
@@ -103,7 +103,7 @@ func ReadTaskErasure(entry *history.Entry) (TaskErasure, error) {
 }
 
 func (e *TaskErasure) contextKey() []byte {
-	id, _ := sliceBytes(e.Context) // it was checked
+	id, _ := sliceBytes(e.Context) // its form was checked before
 	return id[:]
 }
 
@@ -111,12 +111,12 @@ func (e *TaskErasure) key() history.Key {
 	return history.Key{Index: indexTask, Key: string(e.contextKey())}
 }
 
-// records leads to the records of the context.
+// records returns the range of the context's records.
 func (e *TaskErasure) records() history.Range {
 	return history.Range{Index: indexSlice, Prefix: e.contextKey()}
 }
 
-// tasks returns the records of the context that have a task still, with their numbers.
+// tasks returns the records of the context that still have a task, with their numbers.
 func (e *TaskErasure) tasks(tx *history.Tx) (list []Record, numbers []dag.Seq, err error) {
 	terms, err := tx.Terms(e.records())
 	if err != nil {
@@ -145,10 +145,11 @@ func (e *TaskErasure) tasks(tx *history.Tx) (list []Record, numbers []dag.Seq, e
 	return list, numbers, nil
 }
 
-// EraseTask takes away the words of a context's task, with all that was asked for beside them, from every record of the context, beyond recovery
-// from the store's own files, and records that. Where they are gone already, it changes nothing, returns the erasure that is on record (its zero
-// value if they went with a turn), and finishes what the store could not finish before. An id that was never
-// issued has no records: its zero value is returned, too. One of a slice is dag.ErrForm.
+// EraseTask erases the words of a context's task, together with the rest of its request, from every record of the
+// context, and records the erasure. The words cannot be recovered from the store's own files. If they were erased
+// before, it returns the recorded erasure, or its zero value if they were erased with a turn, and completes work that
+// the store could not finish then. It also returns the zero value for an id that was never issued. The error for the id
+// of a bundle that is no context is dag.ErrForm.
 func (b Base) EraseTask(ctx context.Context, tenant dag.Tenant, e TaskErasure) (TaskErasure, error) {
 	if err := e.Check(); err != nil {
 		return TaskErasure{}, err
@@ -188,7 +189,7 @@ func (b Base) EraseTask(ctx context.Context, tenant dag.Tenant, e TaskErasure) (
 	return recorded, nil
 }
 
-// TaskErasures lists up to limit erasures of tasks numbered above after, by ascending number.
+// TaskErasures returns up to limit erasures of tasks with numbers above after, by ascending number.
 func (b Base) TaskErasures(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]TaskErasure, error) {
 	if limit <= 0 {
 		return nil, nil
@@ -196,11 +197,12 @@ func (b Base) TaskErasures(ctx context.Context, tenant dag.Tenant, after dag.Seq
 	return b.taskErasures(ctx, tenant, history.Range{Index: indexTaskNumber, After: &history.Place{Key: numberKey(uint64(after)), Since: dag.MaxSeq}, Limit: limit})
 }
 
-// TaskErasuresOf lists the erasures of a context's task, by ascending number: more than one if it was handed out again after the first.
+// TaskErasuresOf returns the erasures of a context's task, by ascending number. There is more than one if the context
+// was handed out again after the first.
 func (b Base) TaskErasuresOf(ctx context.Context, tenant dag.Tenant, id slice.SliceID) ([]TaskErasure, error) {
 	prefix, err := sliceBytes(id)
 	if err != nil {
-		return nil, nil // no context has it
+		return nil, nil // no context has this id
 	}
 	return b.taskErasures(ctx, tenant, history.Range{Index: indexTask, Prefix: prefix[:]})
 }
@@ -234,21 +236,22 @@ func (b Base) taskErasures(ctx context.Context, tenant dag.Tenant, r history.Ran
 // TaskCodec is the codec of erasures of tasks.
 type TaskCodec struct{}
 
-// Kinds is TaskErased.
+// Kinds returns TaskErased.
 func (TaskCodec) Kinds() []history.Kind { return []history.Kind{TaskErased} }
 
-// Stream is what is known.
+// Stream returns history.Known.
 func (TaskCodec) Stream() history.Stream { return history.Known }
 
-// Turns returns none: a task rests on no turn.
+// Turns returns none: a task does not rest on turns.
 func (TaskCodec) Turns(*history.Entry) []dag.TurnID { return nil }
 
-// Adopt makes a change of erasures of tasks that another store has.
+// Adopt returns a change that adds erasures of tasks from another store.
 func (c TaskCodec) Adopt(entries []history.Entry) (history.Change, error) {
 	return history.Adopting(c, entries), nil
 }
 
-// Fold takes away the tasks of the records of a context that are there: others may come later, and then without their tasks.
+// Fold erases the tasks in the context's records that this store has. Records may arrive later; they arrive without
+// their tasks.
 func (TaskCodec) Fold(tx *history.Tx, entry *history.Entry) error {
 	e, err := ReadTaskErasure(entry)
 	if err != nil {

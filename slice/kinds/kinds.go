@@ -1,4 +1,5 @@
-// Package kinds lists the kinds of evidence. What all of them have is asked of the list, so that nothing else names them one by one.
+// Package kinds lists the kinds of evidence. Code for all kinds uses this list, so that no other package names them one
+// by one.
 package kinds
 
 import (
@@ -12,10 +13,11 @@ import (
 	"github.com/graphkernel/graphkernel/slice/facts"
 )
 
-// All are the kinds. Slices of turns are the last: they are what is meant by bytes that are meant to be nothing else.
+// All lists the kinds. Slices of turns come last, because bytes that no other kind claims are taken as a slice of
+// turns.
 var All = []*slice.Kind{facts.Bundles, contexts.Bundles, beliefs.Bundles, slice.Bundles}
 
-// Of returns the kind that bytes are meant to be of.
+// Of returns the kind of bundle that the bytes claim to be.
 func Of(data []byte) *slice.Kind {
 	for _, k := range All {
 		if k.Is(data) {
@@ -25,7 +27,7 @@ func Of(data []byte) *slice.Kind {
 	return slice.Bundles
 }
 
-// OfSchema returns the kind and the version that a schema version is of; nil if it is of none.
+// OfSchema returns the kind with a schema version, and its form for that version; nil if no kind has the version.
 func OfSchema(version string) (*slice.Kind, *slice.KindForm) {
 	for _, k := range All {
 		for i := range k.Forms {
@@ -37,7 +39,7 @@ func OfSchema(version string) (*slice.Kind, *slice.KindForm) {
 	return nil, nil
 }
 
-// Known reports a schema version that is of no kind, as slice.ErrVersion.
+// Known returns slice.ErrVersion if no kind has a schema version.
 func Known(version string) error {
 	if k, _ := OfSchema(version); k != nil {
 		return nil
@@ -59,7 +61,7 @@ func Parse(data []byte) (slice.Body, error) {
 // ParseDisclosure reads a disclosure of any kind of evidence.
 func ParseDisclosure(data []byte) (*slice.Disclosure, error) {
 	var forms []*slice.DisclosureForm
-	for _, k := range slices.Backward(All) { // the first form is that of a version that nobody knows
+	for _, k := range slices.Backward(All) { // slice.ParseDisclosure uses the first form for an unknown version: slices of turns
 		forms = append(forms, k.Parts...)
 	}
 	return slice.ParseDisclosure(data, forms...)

@@ -13,37 +13,36 @@ import (
 	"github.com/graphkernel/graphkernel/store/kinds"
 )
 
-// Entries and terms are checked without regard to their kind. Each page of
-// entries is planned anew, as of the number before it; what the plans begin and end must be the
-// terms that the store has, all of them and no others.
+// Entries and terms are checked regardless of their kind. Each page of entries is planned again, as of the
+// number before it; the terms that the plans begin and end must be exactly the terms that the store has.
 //
-// Of millions of terms two sums are kept for each of some thousand buckets: of those that the
-// plans give, and of those that the store has. Terms of buckets that differ are then listed.
+// Since there may be millions of terms, a sum is kept for each of some thousand buckets: the terms of
+// the plans less the terms of the store. Only the terms of buckets whose sum is not 0 are then listed.
 
 // An entryRecord is what a checker remembers of entries.
 type entryRecord struct {
-	allEntries bool            // the lists came to their ends
-	numbered   pile[dag.Seq]   // the numbers of entries that are known
-	terms      [buckets]uint64 // what the entries give, less what the store has
-	suspects   []bool          // of buckets whose terms are listed; nil while they are summed
+	allEntries bool            // the entries were read to the end
+	numbered   pile[dag.Seq]   // the numbers of Known entries
+	terms      [buckets]uint64 // the sums of planned terms less stored terms
+	suspects   []bool          // the buckets whose terms are listed; nil while terms are summed
 	wanted     map[string]history.Term
 }
 
-// A stream is one of the streams of entries, as the check began.
+// A stream is one of the streams of entries, as of the beginning of the check.
 type stream struct {
 	*checker
 	of   history.Stream
-	last dag.Seq // up to which it is looked at
+	last dag.Seq // the last number that is checked
 }
 
-// streams are both, in the order of their numbers.
+// streams returns both streams, in the order of history.Stream.
 func streams(c *checker) []stream {
 	return []stream{{c, history.Known, c.head}, {c, history.Record, c.size}}
 }
 
 const buckets = 1 << 12
 
-// mostListed bounds the terms that are listed to say what differs.
+// mostListed bounds the terms that are listed to show the differences.
 const mostListed = 100_000
 
 func entryName(seq dag.Seq) string { return nameIn(history.Known, seq) }
@@ -65,7 +64,7 @@ func (s stream) saw(seq dag.Seq, where string) {
 	s.checker.saw(seq, where)
 }
 
-// checkEntries checks the entries, and sums up the terms that follow from them.
+// checkEntries checks the entries, and adds up the terms that follow from them.
 func checkEntries(c *checker) error {
 	c.allEntries = true
 	for _, s := range streams(c) {
@@ -100,8 +99,7 @@ func checkEntries(c *checker) error {
 	return nil
 }
 
-// checkParts makes sure that the parts of each change run from 1 to their number, one number after the other. It takes and returns the last entry
-// that was looked at.
+// checkParts checks that the parts of each change run from 1 to their count, with consecutive numbers. It takes and returns the last checked entry.
 func (s stream) checkParts(before history.Entry, page []history.Entry) (last history.Entry) {
 	const rule = "part"
 	for i := range page {
@@ -117,14 +115,14 @@ func (s stream) checkParts(before history.Entry, page []history.Entry) (last his
 	return before
 }
 
-// endsWhole makes sure that the last entry up to the head is the last one of its change.
+// endsWhole checks that the last entry up to the head is the last part of its change.
 func (s stream) endsWhole(last history.Entry) {
 	if last.Part != last.Parts {
 		s.find(s.name(last.Seq), "part", "it is part %d of the %d of its change, and the last entry", last.Part, last.Parts)
 	}
 }
 
-// eachPage calls fn with the entries up to the last one, in pages. It reports whether it reached the end.
+// eachPage calls fn with the entries up to s.last, in pages. It reports whether it reached the end.
 func (s stream) eachPage(stage string, fn func([]history.Entry) error) (whole bool, _ error) {
 	for after := dag.Seq(0); after < s.last; {
 		page, err := s.s.Entries(s.ctx, s.tenant, history.Page{Stream: s.of, After: after, Limit: s.o.Page})
@@ -159,11 +157,11 @@ func (s stream) eachPage(stage string, fn func([]history.Entry) error) (whole bo
 	return true, nil
 }
 
-// evidence makes sure that the turns that an entry rests on were there before it.
+// evidence checks that the turns that an entry rests on were admitted before it.
 func (s stream) evidence(e *history.Entry) {
 	codec, err := kinds.All().Of(e.Kind)
 	if err != nil || !s.whole {
-		return // planning says so
+		return // planning reports an unknown kind; an incomplete list of turns shows nothing
 	}
 	for _, id := range codec.Turns(e) {
 		if i, known := s.lookup(id); !known {
@@ -174,8 +172,7 @@ func (s stream) evidence(e *history.Entry) {
 	}
 }
 
-// checkPrivate makes sure that the private half of an entry that rests on turns is there if and only if not all turns of
-// one of its sets were erased after it.
+// checkPrivate checks that the private half of an entry is gone if and only if all turns of one of the sets that it rests on were erased after it.
 func checkPrivate(c *checker, page []history.Entry) error {
 	of := map[int][][]dag.TurnID{}
 	var turns []dag.TurnID
@@ -200,7 +197,7 @@ func checkPrivate(c *checker, page []history.Entry) error {
 	}
 	for i, sets := range of {
 		e := &page[i]
-		last := dag.Seq(0) // the first number at which all turns of a set had been erased
+		last := dag.Seq(0) // the first number at which all turns of some set were erased
 		for _, set := range sets {
 			of := dag.Seq(0)
 			for _, turn := range set {
@@ -225,7 +222,7 @@ func checkPrivate(c *checker, page []history.Entry) error {
 	return nil
 }
 
-// sameAt makes sure that entries are the same when they are asked for by their numbers.
+// sameAt checks that the entries are the same when they are read by their numbers.
 func (s stream) sameAt(page []history.Entry) error {
 	numbers := make([]dag.Seq, len(page))
 	for i := range page {
@@ -243,7 +240,7 @@ func (s stream) sameAt(page []history.Entry) error {
 			continue
 		case again[0].Seq < e.Seq:
 			s.find(s.name(again[0].Seq), "found by number", "it is found, and not listed")
-		case again[0].Private == nil && e.Private != nil: // erased meanwhile, or it is told of the entry
+		case again[0].Private == nil && e.Private != nil: // erased meanwhile; otherwise checkPrivate reports it
 			e.Private = nil
 			fallthrough
 		case again[0].Same(e):
@@ -255,8 +252,8 @@ func (s stream) sameAt(page []history.Entry) error {
 	return nil
 }
 
-// replan plans entries anew, and adds up what that begins and ends. If they cannot be planned
-// together they are one by one, so that the fault has a place.
+// replan plans entries again, and adds up the terms that they begin and end. If
+// they cannot be planned together, they are planned one by one to locate the fault.
 func (s stream) replan(page []history.Entry) error {
 	p, err := s.planned(page)
 	if err == nil {
@@ -283,7 +280,7 @@ func (s stream) replan(page []history.Entry) error {
 	return nil
 }
 
-// erasedSince reads an entry again, and returns it if its private half was erased since it was read.
+// erasedSince reads an entry again, and returns it if its private half was erased after the first read.
 func (s stream) erasedSince(seq dag.Seq, private []byte) ([]history.Entry, error) {
 	if private == nil {
 		return nil, nil
@@ -316,7 +313,7 @@ func (s stream) planned(page []history.Entry) (*history.Plan, error) {
 	return history.Exactly(change, s.of, page).Plan(known)
 }
 
-// An asOfReader reads what was known as of a number of the stream that a change is of.
+// An asOfReader answers the needs of a change, as of a number of the change's stream.
 type asOfReader struct {
 	*checker
 	asOf dag.Seq
@@ -353,7 +350,7 @@ func (r asOfReader) answer(n *history.Needs, k *history.State) error {
 	return nil
 }
 
-// turns reads what a change must know of turns, up to the head: planning looks at their numbers.
+// turns reads turns for a change, up to the head: planning compares their numbers.
 func (r asOfReader) turns(ids []dag.TurnID, k *history.State) error {
 	if len(ids) == 0 {
 		return nil
@@ -366,7 +363,7 @@ func (r asOfReader) turns(ids []dag.TurnID, k *history.State) error {
 	return err
 }
 
-// newest reads all terms of each key, since the newest one may have begun later.
+// newest reads all terms of each key, since the newest term may have begun after asOf.
 func (r asOfReader) newest(keys []history.Key, fn func(history.Term)) error {
 	for some := range slices.Chunk(keys, history.MaxRanges) {
 		ranges := make([]history.Range, len(some))
@@ -406,7 +403,7 @@ func (r asOfReader) ranges(ranges []history.Range) ([][]history.Term, error) {
 	return lists, nil
 }
 
-// bucket is where a term is summed up.
+// bucket returns the bucket of a term.
 func bucket(c *checker, index history.Index, key []byte) uint64 {
 	var h maphash.Hash
 	h.SetSeed(c.seed)
@@ -415,7 +412,7 @@ func bucket(c *checker, index history.Index, key []byte) uint64 {
 	return h.Sum64() % buckets
 }
 
-// termSum is of all of a term but its end, endSum of its end.
+// termSum returns the hash of a term without its end; endSum returns that of its end.
 func termSum(c *checker, index history.Index, key []byte, since dag.Seq, value []byte) uint64 {
 	return maphash.Comparable(c.seed, struct {
 		index      history.Index
@@ -464,7 +461,7 @@ func expect(c *checker, p *history.Plan) {
 
 func termKey(t *history.Term) string { return fmt.Sprintf("%d %x %d", t.Index, t.Key, t.Since) }
 
-// checkTerms takes from the sums what the store has, and says what is left.
+// checkTerms subtracts the stored terms from the sums, and reports what differs.
 func checkTerms(c *checker) error {
 	err := eachTerm(c, "terms", func(t *history.Term) {
 		at := bucket(c, t.Index, t.Key)
@@ -490,8 +487,7 @@ func checkTerms(c *checker) error {
 	return explain(c)
 }
 
-// explain plans all entries once more, and lists what they give in the buckets that differ
-// beside what is there.
+// explain plans all entries once more, and compares the terms in the buckets that differ one by one.
 func explain(c *checker) error {
 	for _, s := range streams(c) {
 		if _, err := s.eachPage("", s.replan); err != nil {
@@ -524,14 +520,14 @@ func explain(c *checker) error {
 			return err
 		}
 		if gone != nil && kinds.All().Erasable(gone[0].Kind) {
-			continue // its terms went with it
+			continue // its terms were removed with it
 		}
 		c.find(nameIn(t.Index.Stream(), t.Since), rule, "index %d lacks %.80q, which follows from it", t.Index, t.Key)
 	}
 	return nil
 }
 
-// eachTerm calls fn with all terms that began up to the head, as they were at the head.
+// eachTerm calls fn with all terms that began up to the head, as of the head.
 func eachTerm(c *checker, stage string, fn func(*history.Term)) error {
 	all := make([]history.Range, 256)
 	for i := range all {

@@ -37,15 +37,14 @@ func recutFacts(c *checker, where string, i *issued.Record, registry policy.Regi
 	c.counts.Recut++
 	compare(c, where, &i.Provenance, &b.Provenance)
 	b.Seal = slice.Seal{Tenant: c.tenant, KeyID: i.KeyID, Token: i.Token}
-	if again := dag.Digest(sha256.Sum256(b.Append(nil))); again != i.Bundle { // it holds nothing that can be erased
+	if again := dag.Digest(sha256.Sum256(b.Append(nil))); again != i.Bundle { // the bundle contains nothing that can be erased
 		c.find(where, "bundle", "recorded is %s, and cutting again gives %s", i.Bundle, again)
 	}
 	return nil
 }
 
-// erasedFacts reports whether assertions that a slice of facts holds, or its question, were erased:
-// then it cannot be made again. A question is erased with a name that facts had, which needs the
-// erasure of a turn.
+// erasedFacts reports whether assertions of a slice of facts, or its question, were erased: then the slice
+// cannot be cut again. A question is erased with a name that facts had, which takes the erasure of a turn.
 func erasedFacts(c *checker, i *issued.Record) (bool, error) {
 	acts, err := knowledgeBase(c).ActsAt(c.ctx, c.tenant, i.Facts.Unpack())
 	if err != nil {
@@ -84,19 +83,18 @@ func cutFacts(c *checker, q facts.Question, p policy.Registered, asOf dag.Seq) (
 	return facts.Cut(q, p, asOf, &answer, known)
 }
 
-// knowledgeBase returns the reader of facts.
+// knowledgeBase returns a Base that reads the store's facts.
 func knowledgeBase(c *checker) knowledge.Base { return knowledge.Base{History: c.s} }
 
-// An aliasTable is the alias table of the number that was last asked for.
+// An aliasTable is the alias table as of the number that was last asked for.
 type aliasTable struct {
 	acts  []knowledge.Recorded // of the tenant, by ascending number
 	asOf  dag.Seq
-	taken int // of acts, those that table is of
+	taken int // the number of acts that table includes
 	table *normalize.Table
 }
 
-// aliasesAsOf returns the alias table as of a number. Slices were mostly issued in the order of
-// their numbers, so the last table is gone on with if it can be.
+// aliasesAsOf returns the alias table as of a number. Most slices were issued in the order of their numbers, so it extends the last table if it can.
 func aliasesAsOf(c *checker, asOf dag.Seq) (*normalize.Table, error) {
 	a := c.table
 	if a == nil {
@@ -124,7 +122,7 @@ func aliasesAsOf(c *checker, asOf dag.Seq) (*normalize.Table, error) {
 	return table, nil
 }
 
-// edgesOf is what the store has of edges, as a knowledge.Graph.
+// edgesOf returns the store's edges, as a knowledge.Graph.
 type edgesOf struct{ c *checker }
 
 func (e edgesOf) Edges(ctx context.Context, asks []knowledge.Ask) ([]knowledge.Run, error) {

@@ -1,22 +1,18 @@
-// Package fsck checks a store: it derives anew everything that can be derived from
-// what a store says, and compares. It is the checker after "graphkernel fsck", and
-// the one that tests run after faults.
+// Package fsck checks a store: it recomputes everything that can be derived from stored
+// data, and compares. "graphkernel fsck" runs this checker, and so do tests after faults.
 //
-// It works through the storage contract alone, so on every back end, and may run
-// while others write: it looks at each tenant up to the head that it sees first, and
-// nothing that is added meanwhile, erasures included, is a finding.
+// It uses only the storage contract, so it works with every back end. It may run while others write: it checks
+// each tenant up to the head that it sees first, and additions and erasures made meanwhile are not findings.
 //
-// What cannot be derived it cannot check: when a turn was created, if its leaf was
-// made to fit; a token, without the key; the hash of an API key; which key brought
-// a turn, except its form; a ledger that was made anew as a whole, for which there are
-// witnesses; what a cell holds, such as a root that was cosigned, except its form.
+// It cannot check data that cannot be derived: when a turn was created, if its leaf was made to fit; a token,
+// without the key; the hash of an API key; which key brought a turn, except its form; a ledger that was replaced
+// as a whole, which is for witnesses to detect; the value of a cell, such as a cosigned root, except its form.
 //
-// What is known beside the turns it plans anew, page by page, and compares all terms. When an
-// entry was recorded it cannot check. That an entry has its leaf is for the back end to see,
-// which has a part of that. The segments of an index of words it makes anew from the texts.
+// It plans entries again, page by page, and compares all terms. It cannot check when an entry was recorded. Whether an entry has
+// its leaf is checked by the back end, which stores a part of it. The segments of an index of words are made again from the texts.
 //
-// For each turn it holds some 90 bytes in memory, for each leaf of the ledger some 50, and for
-// each entry 8; and no text, except those of the segment at hand.
+// For each turn it needs some 90 bytes of memory, for each leaf of the ledger some
+// 50, and for each entry 8; and no texts, except those of the segment being checked.
 package fsck
 
 import (
@@ -32,14 +28,14 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// A Finding is something that does not fit.
+// A Finding is a defect that the check found.
 type Finding struct {
 	Tenant dag.Tenant `json:"tenant"`
 	// "turn 0f…", "event 9", "number 12", "conversation 0f…", "terms", "index 3",
 	// "issued 17", "policy p@1", "key 0f…", "head", "leaf 8",
 	// "hash 2 of level 1", "ledger", `cell "cosigned/log.example"`, `snapshot "words/…"`
 	Where  string `json:"where"`
-	Rule   string `json:"rule"`   // what it breaks, in a word or two
+	Rule   string `json:"rule"`   // the broken rule, in a word or two
 	Detail string `json:"detail"` // what was found, and what was expected
 }
 
@@ -47,7 +43,7 @@ func (f Finding) String() string {
 	return fmt.Sprintf("tenant %s: %s: %s: %s", f.Tenant, f.Where, f.Rule, f.Detail)
 }
 
-// Counts say what was looked at.
+// Counts are the numbers of things that were checked.
 type Counts struct {
 	Tenants       int `json:"tenants"`
 	Turns         int `json:"turns"`
@@ -84,15 +80,15 @@ func (c *Counts) add(o Counts) {
 	c.Leaves += o.Leaves
 }
 
-// A Report is what a check found.
+// A Report is the result of a check.
 type Report struct {
 	Counts   Counts                 `json:"counts"`
-	Heads    map[dag.Tenant]dag.Seq `json:"heads"`    // up to which each tenant was looked at
+	Heads    map[dag.Tenant]dag.Seq `json:"heads"`    // the numbers up to which each tenant was checked
 	Findings []Finding              `json:"findings"` // the first ones
-	Found    int                    `json:"found"`    // how many there are
+	Found    int                    `json:"found"`    // the number of all findings
 }
 
-// OK says that nothing was found.
+// OK reports whether nothing was found.
 func (r *Report) OK() bool { return r.Found == 0 }
 
 // Err returns the first finding as an error, nil if there is none.
@@ -106,7 +102,7 @@ func (r *Report) Err() error {
 	return fmt.Errorf("%s; and %d more", r.Findings[0], r.Found-1)
 }
 
-// DefaultFindings is how many findings a report holds unless Options says otherwise.
+// DefaultFindings is the number of findings in a report if Options.Findings is 0.
 const DefaultFindings = 100
 
 // Options of a check. The zero value checks everything.
@@ -115,18 +111,17 @@ type Options struct {
 	// DefaultFindings.
 	Findings int
 
-	// Uncut leaves out cutting the issued slices again. For tests whose issued
-	// slices were never cut.
+	// Uncut skips cutting the issued slices again. It is for tests whose issued slices were never cut.
 	Uncut bool
 
-	// Page is how many of anything the store is asked for at once. 0 means 500.
+	// Page is the number of items that the store is asked for at once. 0 means 500.
 	Page int
 
-	// Progress is told how far a stage of a tenant's check has come. Nil: it is not reported.
+	// Progress is called with the progress of a stage of a tenant's check. Nil: progress is not reported.
 	Progress func(Progress)
 }
 
-// Progress is how far a check has come.
+// Progress says how far a check has come.
 type Progress struct {
 	Tenant      dag.Tenant
 	Stage       string
@@ -138,14 +133,14 @@ type selfChecker interface {
 	SelfCheck(ctx context.Context) (findings []string, err error)
 }
 
-// selfCheck adds the database's findings about its own files: a read of a damaged file may return too little, and look whole.
+// selfCheck adds the database's findings about its own files: reading a damaged file may return too little without an error.
 func (r *Report) selfCheck(ctx context.Context, s store.Store, o Options) {
 	checker, ok := s.(selfChecker)
 	if !ok {
 		return
 	}
 	findings, err := checker.SelfCheck(ctx)
-	if err != nil && ctx.Err() == nil { // it breaks off at a page that it cannot read
+	if err != nil && ctx.Err() == nil { // the self-check ends at a page that it cannot read
 		findings = append(findings, err.Error())
 	}
 	for _, detail := range findings {
@@ -163,15 +158,15 @@ func (r *Report) find(o Options, f Finding) {
 	}
 }
 
-// Database reports what the database of a store finds in its own files, and looks at nothing else. A store without a database of its own has none.
+// Database returns the findings of a store's database about its own files, and checks nothing else. A store without a database of its own has none.
 func Database(ctx context.Context, s store.Store, o Options) Report {
 	r := Report{Heads: map[dag.Tenant]dag.Seq{}}
 	r.selfCheck(ctx, s, o)
 	return r
 }
 
-// Store checks all tenants of a store, after its database has checked its own files. The error says that the check could not be
-// done, and is nobody's finding.
+// Store checks all tenants of a store, after its database has checked its own
+// files. An error means that the check could not be completed; it is not a finding.
 func Store(ctx context.Context, s store.Store, o Options) (Report, error) {
 	all := Report{Heads: map[dag.Tenant]dag.Seq{}}
 	all.selfCheck(ctx, s, o)
@@ -188,7 +183,7 @@ func Store(ctx context.Context, s store.Store, o Options) (Report, error) {
 				return all, fmt.Errorf("fsck: the list of tenants has %q after %q", tenant, after)
 			}
 			after = tenant
-			if _, err := dag.ParseTenant(string(tenant)); err != nil { // nothing of such a name can be recomputed
+			if _, err := dag.ParseTenant(string(tenant)); err != nil { // nothing under such a name can be recomputed
 				all.find(o, Finding{Where: "tenants", Rule: "form", Detail: fmt.Sprintf("the name of a tenant is %q, which no tenant has", string(tenant))})
 				continue
 			}
@@ -199,7 +194,7 @@ func Store(ctx context.Context, s store.Store, o Options) (Report, error) {
 	}
 }
 
-// Tenant checks one tenant. One that has nothing is in order.
+// Tenant checks one tenant. A tenant without data has no findings.
 func Tenant(ctx context.Context, s store.Store, tenant dag.Tenant, o Options) (Report, error) {
 	r := Report{Heads: map[dag.Tenant]dag.Seq{}}
 	r.selfCheck(ctx, s, o)
@@ -232,12 +227,12 @@ type checker struct {
 	o      Options
 	report *Report
 	counts Counts
-	told   map[[2]string]bool // place and rule of what was reported, as long as they are few
+	told   map[[2]string]bool // place and rule of reported findings, while they are few
 
 	head     dag.Seq
 	seed     maphash.Seed
-	leaves   map[half]uint64 // where the ledger has them
-	size     dag.Seq         // how many there were
+	leaves   map[half]uint64 // the index of each leaf in the ledger
+	size     dag.Seq         // the number of leaves at the beginning
 	appended dag.Seq         // the greatest number of the record that was seen
 	turnRecord
 	entryRecord
@@ -245,9 +240,9 @@ type checker struct {
 	beyond      dag.Seq // the greatest number seen above the head
 	beyondWhere string
 	vanished    []uint32    // turns whose bodies are gone: before the check or during it
-	graph       *graph      // of the slices that were cut again last
-	texts       texts       // of their turns
-	table       *aliasTable // of the slice of facts that was cut again last
+	graph       *graph      // the graph of the slices that were cut again last
+	texts       texts       // the texts of their turns
+	table       *aliasTable // for the slice of facts that was cut again last
 }
 
 func (c *checker) run() error {
@@ -258,7 +253,7 @@ func (c *checker) run() error {
 	c.head = head
 	for _, stage := range []struct {
 		run   func(*checker) error
-		whole *bool // unless what it rests on was read whole, everything would be told as missing
+		whole *bool // whether the data that the stage needs was read completely; if not, everything would be reported as missing
 	}{
 		{checkLedger, nil},
 		{checkTurns, nil},
@@ -286,7 +281,7 @@ func (c *checker) run() error {
 	return nil
 }
 
-// find reports a finding. Of one place each rule is told once.
+// find reports a finding. For each place, a rule is reported at most once.
 func (c *checker) find(where, rule, format string, args ...any) {
 	key := [2]string{where, rule}
 	if c.told[key] {
@@ -301,8 +296,7 @@ func (c *checker) find(where, rule, format string, args ...any) {
 	}
 }
 
-// unreadable makes a finding of what a store cannot read, and returns back what only
-// says that the store cannot be asked now.
+// unreadable reports a failed read as a finding. It returns an error that only says that the store cannot be asked now.
 func (c *checker) unreadable(where string, err error) error { return c.cannot(where, "readable", err) }
 
 func (c *checker) cannot(where, rule string, err error) error {
@@ -313,7 +307,7 @@ func (c *checker) cannot(where, rule string, err error) error {
 	return nil
 }
 
-// passing returns an error if it says only that the store cannot be asked now.
+// passing returns an error that only says that the store cannot be asked now, or the error of the check's context.
 func (c *checker) passing(err error) error {
 	for _, passing := range []error{
 		context.Canceled, context.DeadlineExceeded,
@@ -332,14 +326,14 @@ func (c *checker) progress(stage string, done, total int) {
 	}
 }
 
-// saw remembers a number above the head, which somebody may have added meanwhile.
+// saw remembers a number above the head, which may have been added meanwhile.
 func (c *checker) saw(seq dag.Seq, where string) {
 	if seq > c.beyond {
 		c.beyond, c.beyondWhere = seq, where
 	}
 }
 
-// later looks at what was added meanwhile: it must explain what was seen of it.
+// later checks additions and erasures made meanwhile: they must explain the numbers above the head and the missing bodies that were seen.
 func (c *checker) later() error {
 	head, err := c.s.Head(c.ctx, c.tenant)
 	if err != nil {
@@ -369,7 +363,7 @@ func (c *checker) later() error {
 		return c.unreadable("events", err)
 	}
 	for turn, at := range erased {
-		if at > c.head { // since this check began
+		if at > c.head { // erased since the check began
 			delete(gone, turn)
 		}
 	}

@@ -13,15 +13,14 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// checkIssued cuts each issued slice again. That the record of it is in order the entries and
-// their terms say.
+// checkIssued cuts each issued slice again. The slice's record was checked with the entries and their terms.
 func checkIssued(c *checker) error {
 	registry, err := policyBase(c).All(c.ctx, c.tenant)
 	if err != nil {
-		registry = policy.Registry{} // it was told already
+		registry = policy.Registry{} // checkPolicies has reported it
 	}
 	readable := err == nil
-	bundles := map[[16]byte]struct{}{} // the first half of a SHA-256 tells them apart
+	bundles := map[[16]byte]struct{}{} // half of a SHA-256 distinguishes bundles
 	for last := uint64(0); ; {
 		page, err := issued.Base{History: c.s}.After(c.ctx, c.tenant, last, c.o.Page)
 		if err != nil {
@@ -59,7 +58,7 @@ func checkIssued(c *checker) error {
 	}
 }
 
-// checkTasks makes sure that a task which was erased is not there.
+// checkTasks checks that erased tasks are gone.
 func checkTasks(c *checker, page []issued.Record) error {
 	for n := range page {
 		i := &page[n]
@@ -81,9 +80,8 @@ func checkTasks(c *checker, page []issued.Record) error {
 
 func issuedName(number uint64) string { return fmt.Sprintf("issued %d", number) }
 
-// registeredFor returns a registry that has the policies of some slices. One that was
-// registered during the check is in no registry that was read before its slices were:
-// then it is read once more.
+// registeredFor returns a registry with the policies of the given slices. A policy that was registered
+// during the check is missing from a registry that was read earlier; then the registry is read again.
 func registeredFor(c *checker, page []issued.Record, registry policy.Registry) (policy.Registry, error) {
 	unknown := func(i issued.Record) bool {
 		_, err := registry.Get(i.Provenance.PolicyID)
@@ -99,8 +97,8 @@ func registeredFor(c *checker, page []issued.Record, registry policy.Registry) (
 	return again, nil
 }
 
-// checkShown looks for the turns that a context showed, or that a belief rests on. They are not made again: that takes an index of all texts, or
-// the closure of a space, and replay does it.
+// checkShown checks that the turns exist that a context showed or that a belief rests on. The context or belief
+// is not made again: that takes an index of all texts, or the closure of a space, and is left to replay.
 func checkShown(c *checker, where string, i *issued.Record) {
 	for _, id := range i.Shown.Unpack() {
 		if at, ok := c.lookup(id); !ok || c.turn(at).seq > i.AsOf {
@@ -148,7 +146,7 @@ func recut(c *checker, page []issued.Record, registry policy.Registry) error {
 		}
 		cut, err := c.graph.cut(p)
 		if err != nil {
-			c.graph = nil // whatever of it was loaded
+			c.graph = nil // part of it may be loaded
 			if err := c.cannot(issuedName(p.Number), "slice", err); err != nil {
 				return err
 			}
@@ -164,14 +162,14 @@ func recut(c *checker, page []issued.Record, registry policy.Registry) error {
 	return nil
 }
 
-// A placed slice is one that can be cut again.
+// A placed is an issued slice that can be cut again, with its policy.
 type placed struct {
 	*issued.Record
 	policy policy.Registered
 	conv   uint32 // of the anchor
 }
 
-// compare reports whether all fields are the same.
+// compare reports each field that differs, and returns whether all are the same.
 func compare(c *checker, where string, stored, cut *slice.Provenance) bool {
 	same := true
 	for _, f := range []struct{ name, stored, cut string }{
@@ -190,10 +188,10 @@ func compare(c *checker, where string, stored, cut *slice.Provenance) bool {
 	return same
 }
 
-// graphSize is how many bytes of skeletons are kept before beginning anew.
+// graphSize is the number of bytes of skeletons above which a new graph is begun.
 const graphSize = 128 << 20
 
-// A graph holds skeletons of some conversations, up to the checker's head.
+// A graph contains the skeletons of some conversations, up to the checker's head.
 type graph struct {
 	c     *checker
 	dag   *dag.Graph
@@ -225,7 +223,7 @@ func (g *graph) cut(p placed) (*slice.Slice, error) {
 	}
 }
 
-// load adds conversations, without what was added to them meanwhile.
+// load adds conversations, without turns and links that were added meanwhile.
 func (g *graph) load(conversations []dag.ConversationID) error {
 	var parts []store.Part
 	for _, id := range conversations {

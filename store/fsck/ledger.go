@@ -11,21 +11,21 @@ import (
 	"github.com/graphkernel/graphkernel/store/kinds"
 )
 
-// A half of a leaf's hash tells it apart from all others.
+// A half is the first half of a leaf's hash, which distinguishes it from all others.
 type half [16]byte
 
 func halfOf(h ledger.Hash) half { return half(h[:16]) }
 
-// logPage bounds the leaves that are asked for at once, since a store gives no more hashes.
+// logPage bounds the leaves that are read at once, since a store returns no more hashes at once.
 const logPage = 4096
 
-// logLevels is how many levels of hashes a store gives.
+// logLevels is the number of levels of hashes in a store.
 const logLevels = 7
 
 func leafName(n uint64) string { return fmt.Sprintf("leaf %d", n) }
 
-// checkLedger checks the ledger by itself: it derives the hashes of all levels and the right
-// edge anew from the leaves. What they say of acts is checked with the entries that they are of.
+// checkLedger checks the ledger on its own: it computes the hashes of all levels and the
+// right edge again from the leaves. The content of leaves is checked with their entries.
 func checkLedger(c *checker) error {
 	tree, err := c.s.Log(c.ctx, c.tenant)
 	if err != nil {
@@ -87,8 +87,7 @@ func leafPage(c *checker, tree *ledger.Tree, page []history.Entry) error {
 	return hashes(c, nodes)
 }
 
-// hashes compares the hashes that leaves give with the stored ones. Of each level they
-// are consecutive.
+// hashes compares the hashes computed from leaves with the stored ones. The nodes of each level are consecutive.
 func hashes(c *checker, nodes []ledger.Node) error {
 	for len(nodes) > 0 {
 		level, first := nodes[0].Level, nodes[0].Index
@@ -129,8 +128,7 @@ func hashName(level int, n uint64) string {
 	return fmt.Sprintf("hash %d of level %d", n, level)
 }
 
-// beyondLedger makes sure that nothing follows the last leaf but what was appended
-// meanwhile.
+// beyondLedger checks that nothing follows the last leaf, except what was appended meanwhile.
 func beyondLedger(c *checker, size uint64) error {
 	var where []string
 	leaves, err := c.s.Entries(c.ctx, c.tenant, history.Page{Stream: history.Record, After: dag.Seq(size), Limit: 1})

@@ -7,23 +7,21 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// A named turn is one that another system has a name for, which must lead to it.
+// A named is a turn with an external id, which must lead to it.
 type named struct {
 	id   dag.TurnID
 	name string
 }
 
 const (
-	// namedAtOnce is how many named turns the scan collects before it asks for their
-	// names, for each once.
+	// namedAtOnce is the number of named turns that the scan collects before it looks up their names, each name once.
 	namedAtOnce = 512
 
-	// fewNamed is how many turns of one name are asked for. Of a name that more turns
-	// have those with greater ids are taken on trust.
+	// fewNamed is the number of turns that are looked up by one name. If more turns have the name, those with greater ids are not checked.
 	fewNamed = 64
 )
 
-// askNames asks for the collected turns by their external ids.
+// askNames looks up the collected turns by their external ids.
 func askNames(c *checker) error {
 	type answer struct {
 		ids []dag.TurnID
@@ -57,8 +55,7 @@ func askNames(c *checker) error {
 	return nil
 }
 
-// leads makes sure that a turn is among those that its name leads to. The others are
-// looked at once, at the first of them.
+// leads checks that a turn is among the turns that its name leads to. If it is the first of them, leads also checks the others.
 func leads(c *checker, n named, ids []dag.TurnID) error {
 	at, ok := slices.BinarySearchFunc(ids, n.id, dag.TurnID.Compare)
 	if !ok && len(ids) == fewNamed && at == fewNamed {

@@ -9,8 +9,7 @@ import (
 	"github.com/graphkernel/graphkernel/ledger"
 )
 
-// checkNumbers checks that each number up to the head is a turn's or an entry's, and of one of them
-// alone.
+// checkNumbers checks that each number up to the head belongs to a turn or to an entry, and not to both.
 func checkNumbers(c *checker) error {
 	n := numbering{c: c, next: 1}
 	n.below(dag.MaxSeq + 1)
@@ -18,11 +17,11 @@ func checkNumbers(c *checker) error {
 	return nil
 }
 
-// A numbering goes through the numbers of all that has one, in order.
+// A numbering walks through the numbers of all turns and entries, in order.
 type numbering struct {
 	c              *checker
-	next           dag.Seq // the first number that nothing had so far
-	turns, entries uint32  // how many were passed
+	next           dag.Seq // the first number that was not passed yet
+	turns, entries uint32  // how many of each were passed
 }
 
 func (n *numbering) taken(seq dag.Seq) {
@@ -32,7 +31,7 @@ func (n *numbering) taken(seq dag.Seq) {
 	n.next = max(n.next, seq+1)
 }
 
-// turn returns the next turn's number; one that is none if there is no more.
+// turn returns the next turn's number, or dag.MaxSeq+1 if there are no more turns.
 func (n *numbering) turn() dag.Seq {
 	if int(n.turns) == n.c.len() {
 		return dag.MaxSeq + 1
@@ -47,7 +46,7 @@ func (n *numbering) entry() dag.Seq {
 	return *n.c.numbered.at(n.entries)
 }
 
-// below passes the turns and the entries with numbers below one.
+// below passes the turns and the entries with numbers below seq.
 func (n *numbering) below(seq dag.Seq) {
 	for {
 		turn, entry := n.turn(), n.entry()
@@ -78,7 +77,7 @@ func missing(c *checker, first, last dag.Seq) {
 	c.find(where, "number", "no turn or entry has it, and the head is %d", c.head)
 }
 
-// checkErasures checks erasures against the turns, and makes sure that the ledger has a leaf of each.
+// checkErasures checks erasures against the turns, and that the ledger has a leaf for each.
 func checkErasures(c *checker, page []history.Entry) error {
 	var leafless []dag.TurnID
 	where := map[dag.TurnID]string{}
@@ -90,7 +89,7 @@ func checkErasures(c *checker, page []history.Entry) error {
 		c.counts.Events++
 		e, err := erasures.Read(&page[i])
 		if err != nil {
-			continue // planning says so
+			continue // planning reports it
 		}
 		if i, known := c.lookup(e.Turn); known {
 			t := c.turn(i)
@@ -107,7 +106,7 @@ func checkErasures(c *checker, page []history.Entry) error {
 	if len(leafless) == 0 {
 		return nil
 	}
-	// A leaf may have come after the ledger was read.
+	// The leaf may have been added after the ledger was read.
 	logged, err := erasures.Base{History: c.s}.LoggedAmong(c.ctx, c.tenant, leafless)
 	if err != nil {
 		return c.unreadable("erasures", err)

@@ -1,6 +1,6 @@
 package fsck
 
-// A pile is a list that only grows. It is kept in chunks: a slice that grows is there twice.
+// A pile is a list that only grows. It is kept in chunks, since a growing slice exists twice while it is copied.
 type pile[T any] struct{ chunks [][]T }
 
 const chunk = 1 << 12

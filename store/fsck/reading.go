@@ -11,7 +11,7 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// checkLookups asks for every turn by its id and by its place.
+// checkLookups looks up every turn by its id and by its place.
 func checkLookups(c *checker) error {
 	for page := range slices.Chunk(c.byConv, c.o.Page) {
 		ids := make([]dag.TurnID, len(page))
@@ -34,7 +34,7 @@ func checkLookups(c *checker) error {
 	return nil
 }
 
-// looked compares the answer to a look-up of some turns with the scan's.
+// looked compares the result of a look-up of some turns with the scan.
 func looked(c *checker, asked []uint32, records []store.Record, rule string, err error) error {
 	if err != nil {
 		return c.unreadable(turnName(c.turn(asked[0]).id)+" and others", err)
@@ -75,10 +75,10 @@ func looked(c *checker, asked []uint32, records []store.Record, rule string, err
 	return nil
 }
 
-// fewMatches is how many known turns a prefix may have to be asked for.
+// fewMatches bounds the known turns of a prefix that is looked up.
 const fewMatches = 1000
 
-// checkMatches asks for all turns by the beginnings of their ids.
+// checkMatches looks up all turns by prefixes of their ids.
 func checkMatches(c *checker) error { return match(c, "") }
 
 func match(c *checker, prefix string) error {
@@ -132,7 +132,7 @@ func matchLonger(c *checker, prefix string) error {
 	return nil
 }
 
-// foundFresh looks at turns that the scan did not give: they must be newer.
+// foundFresh checks turns that the scan did not return: they must be newer.
 func foundFresh(c *checker, ids []dag.TurnID) error {
 	for ids := range slices.Chunk(ids, c.o.Page) {
 		records, err := c.s.Turns(c.ctx, c.tenant, store.IDs(ids))
@@ -155,7 +155,7 @@ func foundFresh(c *checker, ids []dag.TurnID) error {
 	return nil
 }
 
-// checkConversations compares the listing with the scan.
+// checkConversations compares the listing of conversations with the scan.
 func checkConversations(c *checker) error {
 	order := make([]uint32, len(c.conversations))
 	for i := range order {
@@ -197,8 +197,7 @@ func checkConversations(c *checker) error {
 	}
 }
 
-// listed compares a line of the listing with what the scan gave, and what was added
-// since.
+// listed compares a line of the listing with the turns of the scan, and those added since.
 func listed(c *checker, got *store.Conversation, want store.Conversation) error {
 	if *got != want && got.Last > c.head {
 		err := c.s.Scan(c.ctx, c.tenant, c.head, &got.ID, func(r *store.Record) error {
@@ -226,14 +225,14 @@ func summary(c *store.Conversation) string {
 	return fmt.Sprintf("%d turns from number %d to %d, from %s to %s", c.Turns, c.First, c.Last, c.FirstAt, c.LastAt)
 }
 
-// A group of conversations is read at once if it has up to so many, with so many turns.
+// Bounds of a group of conversations that are read at once.
 const (
 	groupConversations = 64
 	groupTurns         = 4096
 )
 
-// checkSegments asks for each conversation alone from its beginning, and for several at
-// once from their middle, their last turn but one, and their end.
+// checkSegments reads each conversation alone from its beginning, and several at
+// once after their middle, after their last turn but one, and after their end.
 func checkSegments(c *checker) error {
 	var group []uint32
 	turns := 0
@@ -280,7 +279,7 @@ func checkSegments(c *checker) error {
 	return flush()
 }
 
-// segment compares one answer with the scan.
+// segment compares one segment with the scan.
 func segment(c *checker, convs []uint32, parts []store.Part) error {
 	if len(parts) == 0 {
 		return nil

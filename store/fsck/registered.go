@@ -8,7 +8,7 @@ import (
 	"github.com/graphkernel/graphkernel/store/kinds"
 )
 
-// checkPolicies reads the registry, in which each policy is hashed anew.
+// checkPolicies reads the registry, which computes the hash of each policy again.
 func checkPolicies(c *checker) error {
 	all, err := policyBase(c).All(c.ctx, c.tenant)
 	if err != nil {

@@ -5,11 +5,11 @@ import (
 	"sync/atomic"
 )
 
-// askers is how many questions are asked at once, where the contract has none for several:
-// one after the other they would take most of the time of a check.
+// askers is the number of concurrent queries where the contract has no query for
+// several things: one after the other, they would take most of the time of a check.
 const askers = 8
 
-// atOnce asks n questions, several at once.
+// atOnce calls ask n times, with several calls at once.
 func atOnce(n int, ask func(i int)) {
 	var next atomic.Int64
 	var wait sync.WaitGroup

@@ -10,10 +10,10 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// textsSize is how many bytes of encoded turns are kept before beginning anew.
+// textsSize is the number of bytes of encoded turns above which they are dropped.
 const textsSize = 64 << 20
 
-// texts holds encoded turns of slices that are cut again: those around one conversation share most.
+// texts contains the encoded turns of slices that are cut again: slices around one conversation share most of their turns.
 type texts struct {
 	encoded map[dag.TurnID]text
 	size    int
@@ -21,12 +21,12 @@ type texts struct {
 
 type text struct {
 	encoded slice.EncodedTurn
-	gone    bool // its body came, and is not there
+	gone    bool // its body came and is gone
 }
 
-// rebundle makes the bundle of a record again, with its token. The recorded SHA-256 must come out,
-// unless a text is gone since: that is told of the turn, if no erasure explains it. So it tells a
-// text that was there and is said never to have come, and a token that is not the bundle's.
+// rebundle makes the bundle of a record again, with its token, and compares the SHA-256 with the recorded one.
+// If a text is gone it compares nothing, and the loss is reported for the turn unless an erasure explains it.
+// So rebundle detects a text that is falsely said never to have come, and a token of another bundle.
 func rebundle(c *checker, i *issued.Record, s *slice.Slice) error {
 	where := issuedName(i.Number)
 	var lacking []dag.TurnID
@@ -46,7 +46,7 @@ func rebundle(c *checker, i *issued.Record, s *slice.Slice) error {
 	}
 	for n := range s.Turns {
 		t, ok := c.texts.encoded[s.Turns[n].ID]
-		if !ok { // its record could not be read, which was told
+		if !ok { // its record could not be read, which was reported
 			return nil
 		}
 		if t.gone {
@@ -64,7 +64,7 @@ func rebundle(c *checker, i *issued.Record, s *slice.Slice) error {
 	return nil
 }
 
-// fetch encodes turns. A record that cannot be encoded is left out: the scan told of it.
+// fetch encodes turns. A record that cannot be encoded is left out: the scan has reported it.
 func fetch(c *checker, ids []dag.TurnID) error {
 	records, err := c.s.Turns(c.ctx, c.tenant, store.IDs(ids))
 	if err != nil {

@@ -16,30 +16,30 @@ import (
 
 // A turnRecord is what a checker remembers of a tenant's turns, from one scan.
 type turnRecord struct {
-	whole         bool       // the scan came to its end
+	whole         bool       // the scan reached its end
 	turns         pile[turn] // by Seq
 	index         map[dag.TurnID]uint32
-	byID          []uint32       // instead of index, when all are known
-	byConv        []uint32       // by conversation, each by Seq
+	byID          []uint32       // replaces index when all turns are known
+	byConv        []uint32       // by conversation, then by Seq
 	conversations []conversation // by their first turns
 	convIndex     map[dag.ConversationID]uint32
-	links         []link // by conversation of the parent, when all are known
+	links         []link // by the parent's conversation, when all are known
 	unasked       []named
 }
 
-// A turn is what is kept of one.
+// A turn is what a checker remembers of one turn.
 type turn struct {
 	id       dag.TurnID
 	seq      dag.Seq
-	skeleton uint64 // of what Segment must say
-	body     uint64 // of body, salt and external id; 0: has none
+	skeleton uint64 // hash of what Segment must return
+	body     uint64 // hash of body, salt and external id; 0: no body
 	conv     uint32
 	erased   bool
 }
 
 type conversation struct {
 	store.Conversation
-	begin   uint32 // in byConv
+	begin   uint32 // its first index in byConv
 	damaged bool   // could not be read
 }
 
@@ -50,7 +50,7 @@ func (h *turnRecord) len() int { return h.turns.len() }
 
 func (h *turnRecord) turn(i uint32) *turn { return h.turns.at(i) }
 
-// lookup finds a turn by its id.
+// lookup returns the index of the turn with an id.
 func (h *turnRecord) lookup(id dag.TurnID) (uint32, bool) {
 	if h.index != nil {
 		i, ok := h.index[id]
@@ -69,7 +69,7 @@ func (h *turnRecord) of(conv uint32) []uint32 {
 	return h.byConv[c.begin : c.begin+uint32(c.Turns)]
 }
 
-// settle sorts what the scan brought, and releases the map.
+// settle sorts the results of the scan, and releases the map.
 func (h *turnRecord) settle() {
 	n := h.len()
 	h.byID, h.byConv = make([]uint32, n), make([]uint32, n)
@@ -92,10 +92,10 @@ func (h *turnRecord) settle() {
 	})
 }
 
-// errEnough ends a scan at the head that was seen first.
+// errEnough ends a scan at the head that the check began with.
 var errEnough = errors.New("the rest was added meanwhile")
 
-// checkTurns reads all records up to the head and checks each by itself.
+// checkTurns reads all records up to the head and checks each on its own.
 func checkTurns(c *checker) error {
 	c.index = map[dag.TurnID]uint32{}
 	c.convIndex = map[dag.ConversationID]uint32{}
@@ -132,7 +132,7 @@ func checkTurns(c *checker) error {
 	return nil
 }
 
-// record checks a record by itself and against those before it.
+// record checks a record on its own and against the records before it.
 func record(c *checker, r *store.Record) error {
 	where := turnName(r.Turn.ID)
 	if twin, ok := c.index[r.Turn.ID]; ok {
@@ -165,7 +165,7 @@ func record(c *checker, r *store.Record) error {
 	return body(c, r)
 }
 
-// conversationOf counts the turn in its conversation.
+// conversationOf counts the turn in its conversation, and returns the conversation's index.
 func conversationOf(c *checker, r *store.Record) uint32 {
 	at, ok := c.convIndex[r.Turn.Conversation]
 	if !ok {
@@ -180,7 +180,7 @@ func conversationOf(c *checker, r *store.Record) uint32 {
 	return at
 }
 
-// grow counts a turn.
+// grow adds a turn to the counts of a conversation.
 func grow(c *store.Conversation, r *store.Record) {
 	c.Turns++
 	c.Last = r.Seq
@@ -218,7 +218,7 @@ func parents(c *checker, r *store.Record, child uint32) {
 	}
 }
 
-// body checks the text, and that its external id leads to the turn.
+// body checks the text, and has its external id looked up: it must lead to the turn.
 func body(c *checker, r *store.Record) error {
 	where := turnName(r.Turn.ID)
 	if r.Body == nil {
@@ -267,7 +267,7 @@ func bodyHash(c *checker, r *store.Record) uint64 {
 	return h.Sum64() | 1
 }
 
-// skeletonOf returns what Segment must say of a record.
+// skeletonOf returns the skeleton that Segment must return for a record.
 func skeletonOf(r *store.Record) *dag.Skeleton {
 	return &dag.Skeleton{
 		Seq: r.Seq, ID: r.Turn.ID, Conversation: r.Turn.Conversation, CreatedAt: r.Turn.CreatedAt, Salience: r.Turn.Salience,

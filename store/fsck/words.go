@@ -13,7 +13,7 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// checkWords derives each segment of words and of vectors anew from the texts, and compares.
+// checkWords makes each segment of words and of vectors again from the texts, and compares.
 func checkWords(c *checker) error {
 	if err := c.segments(segments.AllVectors); err != nil {
 		return err
@@ -44,8 +44,8 @@ func (c *checker) segments(prefix string) error {
 	}
 }
 
-// segment compares a segment with one that is made of the texts. An erasure may come between reading the one and the other, and drops
-// the segment then: so it is read once more.
+// segment compares a segment with one made from the texts. An erasure between
+// the two reads drops the segment, so a segment that differs is read once more.
 func (c *checker) segment(where string, s *history.Snapshot) error {
 	of, r, ok := segments.Parse(s.Name)
 	if !ok {
@@ -55,7 +55,7 @@ func (c *checker) segment(where string, s *history.Snapshot) error {
 	for range 2 {
 		want, err := c.segmentOf(of, r)
 		if errors.Is(err, errNoBody) {
-			return nil // which is told of the turn
+			return nil // the scan has reported the turn
 		}
 		if err != nil {
 			return c.unreadable(where, err)
@@ -85,7 +85,7 @@ var (
 	errNoBody      = errors.New("a body is not in its form")
 )
 
-// segmentOf makes a segment of texts.
+// segmentOf makes a segment from the stored texts.
 func (c *checker) segmentOf(of segments.Series, r segments.Range) ([]byte, error) {
 	var turns []retrieval.Turn
 	err := c.s.Scan(c.ctx, c.tenant, r.After, nil, func(record *store.Record) error {

@@ -11,14 +11,14 @@ import (
 	"github.com/graphkernel/graphkernel/history"
 )
 
-// A past holds a tenant's entries and terms.
+// A past contains a tenant's entries and terms.
 type past struct {
 	entries []history.Entry // by Seq
-	terms   []*history.Term // sorted; those in fresh are not among them
-	fresh   []*history.Term // began since terms were read last; in no order
+	terms   []*history.Term // sorted; without those in fresh
+	fresh   []*history.Term // begun since terms were read last; in no order
 }
 
-// Write does what a change plans.
+// Write writes what a change plans.
 func (s *Store) Write(ctx context.Context, name dag.Tenant, c history.Change) error {
 	if _, err := dag.ParseTenant(string(name)); err != nil {
 		return err
@@ -47,7 +47,7 @@ func (s *Store) Write(ctx context.Context, name dag.Tenant, c history.Change) er
 	}, grown.steps("entries", "terms", "private halves", "snapshots", "bodies", "head")...)
 }
 
-// planned lets a change plan.
+// planned returns the plan of a change, after checking it.
 func (t *tenant) planned(c history.Change, name dag.Tenant) (*history.Plan, error) {
 	known, err := history.Know(c, name, t.head, t.answer)
 	if err != nil {
@@ -93,7 +93,7 @@ func (t *tenant) answer(n *history.Needs, k *history.State) error {
 	return nil
 }
 
-// change does what was planned.
+// change carries out a plan for entries and terms.
 func (p *past) change(plan *history.Plan) {
 	for i := range plan.End {
 		t := p.find(&plan.End[i])
@@ -111,7 +111,7 @@ func (p *past) change(plan *history.Plan) {
 	}
 }
 
-// forget takes the private halves of entries away.
+// forget removes the private halves of entries.
 func forget(entries []history.Entry, seqs []dag.Seq) {
 	for i := range entries {
 		if slices.Contains(seqs, entries[i].Seq) {
@@ -167,7 +167,7 @@ func (p *past) rangeOf(r *history.Range, list []history.Term) []history.Term {
 	return list
 }
 
-// at returns the entries of numbers.
+// at returns the entries with the given numbers.
 func at(entries []history.Entry, seqs []dag.Seq) (list []history.Entry) {
 	for _, seq := range slices.Compact(slices.Sorted(slices.Values(seqs))) {
 		at, ok := slices.BinarySearchFunc(entries, seq, func(e history.Entry, seq dag.Seq) int { return cmp.Compare(e.Seq, seq) })

@@ -1,11 +1,8 @@
-// Package inmem keeps a store in memory, for tests. It is as awkward as the
-// contract allows: what has no order comes in another order each time, what is
-// empty is now nil and now not, everything that goes in or out is a copy, and
-// a record handed to a Scan is spoiled afterwards. A program that
-// works on it relies on nothing that the contract does not say.
+// Package inmem keeps a store in memory, for tests. It is as awkward as the contract allows: lists without a defined order come in another
+// order each time, an empty list is sometimes nil and sometimes not, everything that goes in or out is a copy, and a record is overwritten
+// when the function of a Scan has returned. A program that works with it relies on nothing that the contract does not promise.
 //
-// The data live in a Disk, which outlives the store, so closing and opening
-// again can be tested as with files:
+// The data is in a Disk, which outlives the store, so closing and reopening can be tested as with files:
 //
 //	var disk inmem.Disk
 //	s := inmem.Open(&disk, inmem.Options{Seed: 1})
@@ -22,8 +19,7 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// A Disk holds what was committed. The zero Disk is empty. Any number of
-// stores may be open on it at once, as several processes on one file.
+// A Disk contains the committed data. The zero Disk is empty. Any number of stores may be open on it at once, like several processes on one file.
 type Disk struct {
 	mu      sync.Mutex // guards everything below
 	tenants map[dag.Tenant]*tenant
@@ -52,7 +48,7 @@ func (d *Disk) tenant(name dag.Tenant) *tenant {
 	}
 }
 
-// keep makes a tenant permanent once it has something.
+// keep adds a tenant to the disk, once the tenant has data.
 func (d *Disk) keep(name dag.Tenant, t *tenant) {
 	if d.tenants == nil {
 		d.tenants = map[dag.Tenant]*tenant{}
@@ -62,18 +58,15 @@ func (d *Disk) keep(name dag.Tenant, t *tenant) {
 
 // Options of a store.
 type Options struct {
-	// Seed decides the orders that the contract leaves open. The same seed and
-	// the same calls give the same orders.
+	// Seed determines the orders that the contract leaves open. The same seed and the same calls result in the same orders.
 	Seed uint64
 
-	// Step lets a write fail: it is called before each step of a write with the
-	// step's name, and after the commit with "committed". An error before the
-	// commit keeps nothing; after it everything is kept and the store is broken.
-	// It must not call the store. Nil means none.
+	// Step can make a write fail: it is called before each step of a write with the step's name, and
+	// after the commit with "committed". An error before the commit discards the write; an error after
+	// it keeps the whole write and breaks the store. Step must not call the store. Nil means no faults.
 	Step func(step string) error
 
-	// Heals lets the store go on after such a fault, as one does that only lost a
-	// connection: the write gives store.ErrUncertain.
+	// Heals lets the store continue after an error after the commit, as if it had only lost a connection: the write returns store.ErrUncertain.
 	Heals bool
 }
 
@@ -99,7 +92,7 @@ func Open(d *Disk, o Options) *Store {
 	return &Store{disk: d, step: o.Step, heals: o.Heals, rand: rand.New(rand.NewPCG(o.Seed, 0))}
 }
 
-// Epoch returns 0: nobody else's data take the place of these.
+// Epoch returns 0: no other server can replace the data.
 func (s *Store) Epoch() uint64 { return 0 }
 
 // Close makes every later call fail. The disk keeps its data.
@@ -110,8 +103,7 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// enter takes the disk's lock, which the caller must release, unless the store
-// cannot be used.
+// enter takes the disk's lock, which the caller must release. It returns an error without the lock if the store cannot be used.
 func (s *Store) enter(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -130,8 +122,7 @@ func (s *Store) enter(ctx context.Context) error {
 	return err
 }
 
-// commit takes the steps of a write and lets apply do it all at once. It is
-// called with the disk's lock held.
+// commit calls Step for each step of a write, and then apply, which does it all at once. The caller holds the disk's lock.
 func (s *Store) commit(ctx context.Context, apply func(), steps ...string) error {
 	for _, name := range append(steps, "commit") {
 		if err := ctx.Err(); err != nil {
@@ -152,7 +143,7 @@ func (s *Store) commit(ctx context.Context, apply func(), steps ...string) error
 	return nil
 }
 
-// empty is a list of nothing, which may or may not be nil.
+// empty returns an empty list, which may or may not be nil.
 func empty[T any](s *Store) []T {
 	if s.rand.IntN(2) == 0 {
 		return nil
@@ -164,7 +155,7 @@ func (s *Store) shuffle(records []store.Record) {
 	s.rand.Shuffle(len(records), func(i, j int) { records[i], records[j] = records[j], records[i] })
 }
 
-// clone copies a record so that nothing is shared with the original.
+// clone returns a copy of a record that shares nothing with the original.
 func clone(r *store.Record) store.Record {
 	c := *r
 	c.Body = slices.Clone(r.Body)

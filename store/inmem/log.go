@@ -16,20 +16,20 @@ type log struct {
 	hashes [levels][]ledger.Hash
 }
 
-// levels is how many levels of hashes the greatest ledger has.
+// levels is the number of levels of hashes in the greatest ledger.
 const levels = 7
 
 // mostHashes bounds the hashes that are read at once.
 const mostHashes = 4096
 
-// A growth is what a write is to append to a ledger.
+// A growth is what a write appends to a ledger.
 type growth struct {
-	tree   ledger.Tree // afterwards
+	tree   ledger.Tree // after the write
 	leaves []history.Entry
 	nodes  []ledger.Node
 }
 
-// plan says how entries of the record are appended, and changes nothing.
+// plan returns what appending entries of the record adds to the ledger. It changes nothing.
 func (l *log) plan(list []history.Entry) (growth, error) {
 	g := growth{tree: l.tree}
 	for i := range list {
@@ -43,7 +43,7 @@ func (l *log) plan(list []history.Entry) (growth, error) {
 	return g, nil
 }
 
-// steps are those of a write, and then those of its leaves if there are any.
+// steps returns the steps of a write, followed by those of its leaves if there are any.
 func (g *growth) steps(of ...string) []string {
 	if len(g.leaves) > 0 {
 		of = append(of, "log leaves", "log edge")

@@ -73,7 +73,7 @@ func (t *tenant) selected(of store.Selection) (records []*store.Record) {
 	return records
 }
 
-// Segment returns what a reader lacks of some conversations.
+// Segment returns the turns that a reader lacks of some conversations.
 func (s *Store) Segment(ctx context.Context, name dag.Tenant, parts []store.Part) (store.Segment, error) {
 	if err := s.enter(ctx); err != nil {
 		return store.Segment{}, err
@@ -123,7 +123,7 @@ func links(r *store.Record) (out []outgoing) {
 	return out
 }
 
-// Scan returns records by ascending number. Each is spoiled after fn has returned.
+// Scan calls fn with records by ascending number. Each record is overwritten after fn has returned.
 func (s *Store) Scan(ctx context.Context, name dag.Tenant, after dag.Seq, conversation *dag.ConversationID, fn func(*store.Record) error) error {
 	head, err := s.Head(ctx, name)
 	if err != nil {
@@ -162,7 +162,7 @@ func (s *Store) next(ctx context.Context, name dag.Tenant, after, head dag.Seq, 
 	return nil, nil
 }
 
-// Find returns the ids of the turns that have a name.
+// Find returns the ids of the turns that match a name.
 func (s *Store) Find(ctx context.Context, tenant dag.Tenant, name store.Name, limit int) ([]dag.TurnID, error) {
 	if err := s.enter(ctx); err != nil {
 		return nil, err

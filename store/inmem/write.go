@@ -44,7 +44,7 @@ func (s *Store) Append(ctx context.Context, name dag.Tenant, batches []store.Bat
 	return receipt, nil
 }
 
-// Adopt takes over a stretch of history.
+// Adopt adopts a stretch of history.
 func (s *Store) Adopt(ctx context.Context, name dag.Tenant, stretch store.Stretch) error {
 	if _, err := dag.ParseTenant(string(name)); err != nil {
 		return err
@@ -82,7 +82,7 @@ func (s *Store) Adopt(ctx context.Context, name dag.Tenant, stretch store.Stretc
 	}
 }
 
-// adopt plans a stretch. It returns what carries it out, nil if there is nothing to do, and the steps of that.
+// adopt plans a stretch. It returns a function that carries out the plan, nil if there is nothing to do, and the steps of the plan.
 func (t *tenant) adopt(name dag.Tenant, prepared *store.PreparedStretch) (apply func(), steps []string, err error) {
 	known := t.known(prepared.Arriving(), prepared.Beyond())
 	if err := prepared.Follows(t.head); err != nil {
@@ -114,7 +114,7 @@ func (t *tenant) adopt(name dag.Tenant, prepared *store.PreparedStretch) (apply 
 	}, grown.steps("turns", "bodies", "entries", "head"), nil
 }
 
-// clone copies a tenant, so that nothing done to the copy is seen in the original.
+// clone returns a copy of a tenant. Changes of the copy do not affect the original.
 func (t *tenant) clone() *tenant {
 	c := &tenant{head: t.head, byID: make(map[dag.TurnID]*store.Record, len(t.byID)), cells: maps.Clone(t.cells), snapshots: maps.Clone(t.snapshots)}
 	for _, r := range t.records {
@@ -134,7 +134,7 @@ func (t *tenant) clone() *tenant {
 	return c
 }
 
-// known returns what planning a write asks for.
+// known returns the stored data that planning a write needs.
 func (t *tenant) known(arriving, beyond []dag.TurnID) store.Known {
 	k := store.Known{Head: t.head, Stored: map[dag.TurnID]*store.Record{}, Parents: map[dag.TurnID]dag.ConversationID{}}
 	for _, id := range arriving {
@@ -158,7 +158,7 @@ func (t *tenant) add(records []store.Record) {
 	}
 }
 
-// change does what was planned, except for the ledger and the head.
+// change carries out a plan, except for the ledger and the head.
 func (t *tenant) change(p *history.Plan) {
 	t.past.change(p)
 	forget(t.log.leaves, p.ForgetRecords)

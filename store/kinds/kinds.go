@@ -1,5 +1,4 @@
-// Package kinds lists the kinds of entries and of cells that this program knows, for what goes
-// through all of them: checking a store, and copying one.
+// Package kinds lists the kinds of entries and of cells that this program knows. Checking a store and copying one need all of them.
 package kinds
 
 import (
@@ -23,16 +22,16 @@ import (
 	"github.com/graphkernel/graphkernel/slice/issued"
 )
 
-// All are the codecs of every kind of entry.
+// All returns the codecs of all kinds of entries.
 func All() history.Codecs {
 	return history.Codecs{knowledge.Codec{}, journal.Codec{}, &erasures.Codec{With: adopting}, erasures.LoggedCodec{}, heldback.Codec{}, registry.Codec{}, apikeys.Codec{}, issued.Codec{}, issued.TaskCodec{}, issued.UndeliveredCodec{}, identity.Announced(), attest.Recorded()}
 }
 
-// Leaves are the forms of all leaves, except those of package ledger itself.
+// Leaves returns the forms of all leaves, except those of package ledger itself.
 func Leaves() []ledger.Form { return append(issued.Forms(), registry.Form()) }
 
-// Erasing are the parts of the erasure of a turn at a time: what takes away that which was learned
-// from it, and the segments of indexes that have its words.
+// Erasing returns the changes that are part of the erasure of a turn at a time: they remove
+// what was learned from the turn, and the segments of indexes that contain its words.
 func Erasing(turn dag.TurnID, at dag.Time) []history.Change {
 	return erasing(&knowledge.Erasure{Turn: turn, At: at})
 }
@@ -45,7 +44,7 @@ func erasing(facts *knowledge.Erasure) []history.Change {
 	return []history.Change{facts, &journal.Erasure{Turn: facts.Turn, At: facts.At, Adopting: facts.Adopting}, &issued.Forgetting{Turn: facts.Turn, Lost: facts.Lost}, &segments.Erasure{Turn: facts.Turn}}
 }
 
-// OfCell finds the codec of a cell by its name.
+// OfCell returns the codec of the cell with a name.
 func OfCell(name string) (history.CellCodec, error) {
 	for _, c := range []history.CellCodec{witness.CellCodec{}, marks.CellCodec{}} {
 		if strings.HasPrefix(name, c.Prefix()) {

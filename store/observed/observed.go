@@ -1,6 +1,5 @@
-// Package observed wraps a store so that somebody may watch its calls: how long they
-// take, whether they fail, which request they belong to. It knows no metrics and no
-// spans; anyone who wires a program brings those.
+// Package observed wraps a store so that its calls can be watched: how long they take, whether they fail, which
+// request they belong to. It knows no metrics and no spans; the program that wraps the store provides them.
 package observed
 
 import (
@@ -13,9 +12,8 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// A Hook is called before each call with its name, and what it returns is called
-// after it with the error. The call gets the hook's context. A scan counts as one
-// call, with everything that its function does.
+// A Hook is called before each call with the call's name; the function that it returns is called after the call with
+// the error. The call gets the hook's context. A scan counts as one call, including everything that its function does.
 type Hook func(ctx context.Context, call string) (context.Context, func(error))
 
 // New wraps a store.
@@ -28,7 +26,7 @@ type watched struct {
 
 var _ store.Store = (*watched)(nil)
 
-// errPanicked is what a hook hears of a call that panicked: in what it was given to run.
+// errPanicked is the error that a hook receives if a call panicked, for example in a function that it was given to run.
 var errPanicked = errors.New("observed: the call panicked")
 
 // watch makes one call under the hook.
@@ -40,7 +38,7 @@ func watch[T any](ctx context.Context, w *watched, name string, call func(contex
 	return v, err
 }
 
-// act is watch for a call that gives nothing but an error.
+// act is like watch, for a call that returns only an error.
 func act(ctx context.Context, w *watched, name string, call func(context.Context) error) error {
 	_, err := watch(ctx, w, name, func(ctx context.Context) (struct{}, error) { return struct{}{}, call(ctx) })
 	return err
@@ -66,7 +64,7 @@ func (w *watched) HeadWhile(ctx context.Context, tenant dag.Tenant, work func())
 	return watch(ctx, w, "head_while", func(ctx context.Context) (dag.Seq, error) { return store.HeadWhile(ctx, w.inner, tenant, work) })
 }
 
-// Turns is counted as "turns" by ids and as "placed" by places, which cost differently.
+// Turns is reported as "turns" for ids and as "placed" for places, whose costs differ.
 func (w *watched) Turns(ctx context.Context, tenant dag.Tenant, of store.Selection) ([]store.Record, error) {
 	op := "turns"
 	if _, ok := of.(store.Places); ok {
@@ -83,7 +81,7 @@ func (w *watched) Scan(ctx context.Context, tenant dag.Tenant, after dag.Seq, co
 	return act(ctx, w, "scan", func(ctx context.Context) error { return w.inner.Scan(ctx, tenant, after, conversation, fn) })
 }
 
-// Find is counted as "match" by a prefix of an id, and as "external" by an external id or its prefix.
+// Find is reported as "match" for a prefix of an id, and as "external" for an external id or its prefix.
 func (w *watched) Find(ctx context.Context, tenant dag.Tenant, name store.Name, limit int) ([]dag.TurnID, error) {
 	op := "external"
 	if _, ok := name.(store.Prefix); ok {

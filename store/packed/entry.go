@@ -10,11 +10,10 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// DigestPrefix is the first 8 bytes of a digest, by which rows are found. What is found so is
-// compared whole.
+// DigestPrefix returns the first 8 bytes of a digest, by which rows are found. The digests of the rows found are then compared in full.
 func DigestPrefix(d dag.Digest) int64 { return int64(binary.BigEndian.Uint64(d[:8])) }
 
-// Entry reads a stored entry and copies its bytes.
+// Entry returns a stored entry, with copies of its bytes.
 func Entry(seq, at, part, parts int64, kind string, public, detail, private []byte) history.Entry {
 	return history.Entry{
 		Seq: dag.Seq(seq), Kind: history.Kind(kind), At: dag.Time(at), Part: uint32(part), Parts: uint32(parts),
@@ -30,7 +29,7 @@ func CheckLeaf(e *history.Entry, leaf int64) error {
 	return nil
 }
 
-// Checked returns a stored entry if CheckLeaf finds nothing.
+// Checked returns a stored entry, or the error of CheckLeaf.
 func Checked(e history.Entry, leaf int64) (*history.Entry, error) {
 	if err := CheckLeaf(&e, leaf); err != nil {
 		return nil, err

@@ -11,8 +11,7 @@ type Growth struct {
 	Fresh              []NewTurn // by ascending sequence number
 }
 
-// Grow sorts new records, given with their Kept, by conversation, in the order of
-// the conversations' first new turns.
+// Grow groups new records by conversation, in the order of the conversations' first new turns. kept contains the Kept of each record.
 func Grow(records []store.Record, kept [][]byte) []*Growth {
 	grown := map[dag.ConversationID]*Growth{}
 	var order []*Growth
@@ -33,13 +32,13 @@ func Grow(records []store.Record, kept [][]byte) []*Growth {
 	return order
 }
 
-// An Outgoing link is an edge into another conversation, with that of its parent.
+// An Outgoing is an edge into another conversation, with the conversation of its parent.
 type Outgoing struct {
 	From dag.ConversationID
 	dag.Link
 }
 
-// Links returns the edges of records into other conversations than their parents'.
+// Links returns the edges of records whose parents are in other conversations.
 func Links(records []store.Record) (links []Outgoing) {
 	for i := range records {
 		r := &records[i]

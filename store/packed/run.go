@@ -8,14 +8,12 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// A Run is a row of the table runs: the skeletons of consecutive turns of a conversation,
-// packed. A row costs the same however much it holds, so few long rows are read
-// faster than many short ones.
+// A Run is a row of the table runs: the packed skeletons of consecutive turns of a conversation. A
+// row costs the same whatever its length, so few long rows are read faster than many short ones.
 //
-// Runs grow like a binary counter. New turns take in the runs at the end that
-// are not longer than what is there already, up to MaxRun turns. So a
-// conversation that grows turn by turn has few short runs, and each turn is
-// written again some nine times in its life, not once for every turn after it.
+// Runs grow like a binary counter. New turns absorb the last runs, as long as a run is no longer than
+// what was absorbed so far, up to MaxRun turns. So a conversation that grows turn by turn has few short
+// runs, and each turn is written again some nine times in its life, not once for every turn after it.
 type Run struct {
 	Conversation dag.ConversationID
 	Last         dag.Seq
@@ -23,10 +21,10 @@ type Run struct {
 	Packed       []byte
 }
 
-// MaxRun bounds the turns of a run. A run of so many takes some 70 KiB.
+// MaxRun bounds the turns of a run. A run of this length takes some 70 KiB.
 const MaxRun = 512
 
-// A NewTurn is a turn on its way into a run.
+// A NewTurn is a turn that is to be added to a run.
 type NewTurn struct {
 	Seq      dag.Seq
 	Skeleton []byte // packed
@@ -35,7 +33,7 @@ type NewTurn struct {
 // runPrefix precedes each skeleton in a run: its sequence number and its size.
 const runPrefix = 8 + 4
 
-// Extend returns the runs that hold what r holds and then the new turns.
+// Extend returns the runs that contain the turns of r followed by the new turns.
 func (r Run) Extend(fresh []NewTurn) []Run {
 	var full []Run
 	for _, t := range fresh {
@@ -55,7 +53,7 @@ func (r Run) Extend(fresh []NewTurn) []Run {
 // EachSkeleton calls fn with the skeletons of a packed run that are numbered
 // above after, without their conversation.
 func EachSkeleton(packed []byte, after dag.Seq, fn func(dag.Skeleton) error) error {
-	lists := room{parents: make([]dag.SkeletonParent, 0, len(packed)/(runPrefix+skeletonSize))} // for all: an allocation a turn is most of the time
+	lists := room{parents: make([]dag.SkeletonParent, 0, len(packed)/(runPrefix+skeletonSize))} // shared by all turns: one allocation per turn would take most of the time
 	for len(packed) > 0 {
 		seq, skeleton, rest, err := next(packed)
 		if err != nil {
@@ -88,8 +86,7 @@ func Read(packed []byte, conversation dag.ConversationID, after, most dag.Seq) (
 	return run, err
 }
 
-// Taken says how many of the last runs of a conversation new turns take in, given
-// the lengths of those runs, the last first.
+// Taken returns how many of the last runs of a conversation the new turns absorb, given the lengths of those runs, the last first.
 func Taken(fresh int, lengths []int) int {
 	total, room := fresh, MaxRun
 	for i, n := range lengths {
@@ -102,7 +99,7 @@ func Taken(fresh int, lengths []int) int {
 	return len(lengths)
 }
 
-// Join makes one run of several, which are given the last first.
+// Join returns one run made of several, which are given the last first.
 func Join(conversation dag.ConversationID, runs []Run) Run {
 	joined := Run{Conversation: conversation}
 	for i := len(runs) - 1; i >= 0; i-- {
@@ -113,7 +110,7 @@ func Join(conversation dag.ConversationID, runs []Run) Run {
 	return joined
 }
 
-// Until returns what a run holds up to a number.
+// Until returns the part of a run up to a number.
 func Until(r Run, most dag.Seq) (Run, error) {
 	kept := Run{Conversation: r.Conversation}
 	rest := r.Packed
@@ -133,7 +130,7 @@ func Until(r Run, most dag.Seq) (Run, error) {
 	return kept, nil
 }
 
-// next takes the first skeleton off a packed run.
+// next splits the first skeleton off a packed run.
 func next(packed []byte) (seq dag.Seq, skeleton, rest []byte, err error) {
 	if len(packed) < runPrefix {
 		return 0, nil, nil, fmt.Errorf("%w: a run of skeletons ends with %d bytes", store.ErrDamaged, len(packed))

@@ -8,11 +8,11 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// Oldest is the number of the oldest schema that is read. Those before it were never released.
+// Oldest is the number of the oldest schema that can be read. Earlier schemas were never released.
 const Oldest = 16
 
-// Schema returns the texts of a back end's files schema/NNNN.sql by number: that of schema n is at
-// n-1, and empty below Oldest. Files of one number mean the same in every back end.
+// Schema returns the texts of a back end's files schema/NNNN.sql: the text of schema n is at index
+// n-1, and is empty below Oldest. Files with the same number are equivalent in all back ends.
 func Schema(files fs.FS) ([]string, error) {
 	names, err := fs.Glob(files, "schema/*.sql")
 	if err != nil {
@@ -32,8 +32,7 @@ func Schema(files fs.FS) ([]string, error) {
 	return texts, nil
 }
 
-// CheckSchema refuses a store with a schema that this version does not read. 0 is a store without
-// any.
+// CheckSchema refuses a store with a schema that this version does not read. 0 means a store without a schema.
 func CheckSchema(version, newest int) error {
 	switch {
 	case version > newest:

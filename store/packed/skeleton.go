@@ -19,7 +19,7 @@ const (
 	keptPrefix   = 16 + 32
 )
 
-// Kept packs what remains of a turn for ever, whatever is erased.
+// Kept returns the packed form of everything that remains of a turn for ever, whatever is erased.
 func Kept(r *store.Record) []byte {
 	b := make([]byte, 0, keptPrefix+skeletonSize+len(r.Marks.Things)*thingSize+len(r.Parents)*parentSize)
 	b = append(b, r.Turn.Conversation[:]...)
@@ -50,10 +50,10 @@ func appendMarks(b []byte, m *dag.Marks) []byte {
 	return b
 }
 
-// Skeleton returns the packed skeleton within what Kept packed.
+// Skeleton returns the packed skeleton in the result of Kept.
 func Skeleton(kept []byte) []byte { return kept[keptPrefix:] }
 
-// ReadKept fills all but Seq and the body.
+// ReadKept sets the fields of a record that Kept packed. Seq is set already.
 func ReadKept(r *store.Record, b []byte) error {
 	if len(b) < keptPrefix {
 		return fmt.Errorf("%w: turn %d has %d bytes", store.ErrDamaged, r.Seq, len(b))
@@ -69,13 +69,13 @@ func ReadKept(r *store.Record, b []byte) error {
 	return nil
 }
 
-// A room is where the lists of many skeletons are put one after the other.
+// A room is memory for the lists of many skeletons, which are placed one after the other.
 type room struct {
 	parents []dag.SkeletonParent
 	things  []dag.Thing
 }
 
-// take returns n elements after those in list, which has more room than it needs now if it has none left.
+// take returns the next n elements of the memory in list. If too few are left, it allocates new memory for at least n.
 func take[T any](list *[]T, n int) []T {
 	if n == 0 {
 		return nil
@@ -87,8 +87,7 @@ func take[T any](list *[]T, n int) []T {
 	return (*list)[len(*list)-n : len(*list) : len(*list)]
 }
 
-// readSkeleton fills all but Seq and Conversation. It copies. Parents and things are
-// put after those in the room, if there is any.
+// readSkeleton sets all fields except Seq and Conversation. It copies b, and places parents and things in the room.
 func readSkeleton(s *dag.Skeleton, b []byte, room *room) error {
 	things := 0
 	if len(b) >= skeletonSize {
@@ -122,7 +121,7 @@ func readSkeleton(s *dag.Skeleton, b []byte, room *room) error {
 	return nil
 }
 
-// Link packs an edge into another conversation, except for its sequence number.
+// Link returns the packed form of an edge into another conversation, without its sequence number.
 func Link(l *dag.Link) []byte {
 	b := make([]byte, 0, linkSize)
 	b = append(b, l.Parent[:]...)
@@ -130,7 +129,7 @@ func Link(l *dag.Link) []byte {
 	return append(b, l.ChildConversation[:]...)
 }
 
-// ReadLink fills all but Seq.
+// ReadLink sets all fields except Seq.
 func ReadLink(l *dag.Link, b []byte) error {
 	if len(b) != linkSize {
 		return fmt.Errorf("%w: a link of turn %d has %d bytes", store.ErrDamaged, l.Seq, len(b))
@@ -141,11 +140,11 @@ func ReadLink(l *dag.Link, b []byte) error {
 	return nil
 }
 
-// withheld is in the column of the salt if a turn's body never came. A body that is gone since
-// leaves no salt, so that what an erasure does not explain can be told.
+// withheld is the value of the salt column if a turn's body never came. A body that
+// came and is gone leaves no salt, so a loss that no erasure explains can be detected.
 var withheld = []byte{0}
 
-// Salt returns what is in the column of a record's salt; nil is NULL.
+// Salt returns the value of a record's salt column; nil is NULL.
 func Salt(r *store.Record) []byte {
 	switch {
 	case r.Body != nil:
@@ -156,7 +155,7 @@ func Salt(r *store.Record) []byte {
 	return nil
 }
 
-// Key returns what is in the column of the credential that brought a turn; nil is NULL.
+// Key returns the value of the column with the credential that brought a turn; nil is NULL.
 func Key(r *store.Record) []byte {
 	if r.Key == "" {
 		return nil
@@ -164,7 +163,7 @@ func Key(r *store.Record) []byte {
 	return []byte(r.Key)
 }
 
-// ReadText fills in a record's text from its columns; nil is NULL. It copies them.
+// ReadText sets a record's text from its columns; nil is NULL. It copies them.
 func ReadText(r *store.Record, salt, external, body []byte) error {
 	if body == nil {
 		r.Withheld = bytes.Equal(salt, withheld)
@@ -177,7 +176,7 @@ func ReadText(r *store.Record, salt, external, body []byte) error {
 	return nil
 }
 
-// Fill copies a column of a fixed size.
+// Fill copies a column of a fixed size. Another size is an error that wraps store.ErrDamaged.
 func Fill(dst, column []byte, what string) error {
 	if len(column) != len(dst) {
 		return fmt.Errorf("%w: %s has %d bytes, not %d", store.ErrDamaged, what, len(column), len(dst))

@@ -12,7 +12,7 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// Adopt takes over a stretch of another store's history; see store.Store.
+// Adopt adopts a stretch of another store's history; see store.Store.
 func (s *Store) Adopt(ctx context.Context, tenant dag.Tenant, stretch store.Stretch) error {
 	prepared, err := store.PrepareStretch(stretch)
 	if err != nil {

@@ -21,8 +21,7 @@ const (
 	queryParents = `SELECT a.id, i.conversation FROM (SELECT DISTINCT unnest($2::uuid[]) AS id) a
 		CROSS JOIN LATERAL (SELECT conversation FROM ids WHERE tenant = $1 AND id = a.id OFFSET 0) i`
 
-	// The last runs of conversations, without their bytes. Runs grow like a binary
-	// counter, so more than these are never taken in.
+	// The last runs of conversations, without their bytes. Runs grow like a binary counter, so new turns never absorb more than these.
 	queryTails = `SELECT c.conversation, r.last, r.turns FROM unnest($2::uuid[]) c (conversation)
 		CROSS JOIN LATERAL (SELECT last, turns FROM runs WHERE tenant = $1 AND conversation = c.conversation ORDER BY last DESC LIMIT 12) r`
 
@@ -37,9 +36,8 @@ const (
 	queryMove = `UPDATE tenants SET head = $2, writer = $3 WHERE tenant = $1`
 )
 
-// Append admits batches; see store.Store. Hashing is done before the tenant's row is
-// locked; then there are six round trips, however many turns there are, and two more where
-// partitions lie on other servers. COPY takes in what is more than a few.
+// Append admits batches; see store.Store. It hashes before it locks the tenant's row. Then it takes six round trips, however
+// many turns there are, and two more if partitions are on other servers. More than a few rows are inserted with COPY.
 func (s *Store) Append(ctx context.Context, tenant dag.Tenant, batches []store.Batch) (store.Receipt, error) {
 	prepared, err := store.Prepare(batches)
 	if err != nil {
@@ -80,11 +78,10 @@ func (t *tx) append(p *store.Prepared) (store.Receipt, error) {
 	return receipt, t.admit(records, receipt.Head)
 }
 
-// lookupIDs bounds the list of ids that one statement is given.
+// lookupIDs bounds the list of ids in one statement.
 const lookupIDs = 8192
 
-// known reads what Plan asks for, without bodies: who sends a thousand ids must not
-// make the program hold a thousand stored texts.
+// known reads the stored data that Plan needs, without bodies: a request with a thousand ids must not make the program load a thousand stored texts.
 func (t *tx) known(arriving, beyond []dag.TurnID, unless []history.Range) (store.Known, error) {
 	k := store.Known{Head: t.head, Stored: map[dag.TurnID]*store.Record{}, Parents: map[dag.TurnID]dag.ConversationID{}}
 	if t.fresh {
@@ -113,7 +110,7 @@ func (t *tx) known(arriving, beyond []dag.TurnID, unless []history.Range) (store
 	return k, t.SendBatch(t.ctx, b).Close()
 }
 
-// uuids returns ids as the driver takes them.
+// uuids returns ids in the type that the driver accepts.
 func uuids[T ~[16]byte](ids []T) [][16]byte {
 	list := make([][16]byte, len(ids))
 	for i, id := range ids {
@@ -122,7 +119,7 @@ func uuids[T ~[16]byte](ids []T) [][16]byte {
 	return list
 }
 
-// admit inserts planned records and moves the head. The caller has swept.
+// admit inserts planned records and moves the head. The caller has called sweep.
 func (t *tx) admit(records []store.Record, head dag.Seq) error {
 	kept := make([][]byte, len(records))
 	for i := range records {
@@ -140,8 +137,7 @@ func (t *tx) admit(records []store.Record, head dag.Seq) error {
 	if err != nil {
 		return err
 	}
-	// By ascending id: neighbours share pages of this index, the one index that grows
-	// all over.
+	// By ascending id: neighbours share pages of this index, the only index that grows everywhere.
 	byID := make([]int, len(records))
 	for i := range byID {
 		byID[i] = i
@@ -173,7 +169,7 @@ func uuid[T ~[16]byte](id T) [16]byte { return id }
 // copied is the number of rows from which COPY pays.
 const copied = 48
 
-// insert is a step that inserts n rows.
+// insert is a write step that inserts n rows.
 func (t *tx) insert(table string, columns []string, n int, row func(i int) []any) error {
 	if n == 0 {
 		return nil
@@ -229,11 +225,10 @@ func (t *tx) admitConversations(records []store.Record, kept [][]byte) error {
 	})
 }
 
-// growConversations counts, and takes away the runs at the conversations' ends that
-// the new turns take in, the last first.
+// growConversations updates the counts of conversations. It removes and returns the runs at their ends that the new turns absorb, the last first.
 func (t *tx) growConversations(grown []*packed.Growth) (map[dag.ConversationID][]packed.Run, error) {
-	// Conversations in one order everywhere: two writers of one tenant are in line
-	// anyway, but what else touches these rows must not meet them crosswise.
+	// Conversations are updated in one order everywhere: two writers of one tenant wait for each
+	// other anyway, but other statements that change these rows must not deadlock with them.
 	slices.SortFunc(grown, func(a, b *packed.Growth) int { return cmp.Compare(a.First, b.First) })
 	b := &pgx.Batch{}
 	var older [][16]byte
@@ -297,34 +292,31 @@ func (t *tx) tails(conversations [][16]byte) (map[dag.ConversationID][]packed.Ru
 	return tails, err
 }
 
-// Where partitions lie on other servers a commit is not one act: those servers commit
-// first, and the server that holds the head last. What a write left behind that never
-// came to its end is numbered above the head. Readers pass over it, and the next write
-// takes it away, before it returns the same numbers to other turns.
+// If partitions are on other servers, a commit is not atomic: those servers commit first, and the server with
+// the head commits last. A write that was never completed may leave rows that are numbered above the head.
+// Readers skip these rows, and the next write removes them before it uses the same numbers for other turns.
 //
-// For that it must see it. A commit can go on over there when the primary has given it up
-// (it waits for that server's standby, say), and its rows are visible to nobody until it
-// ends. So each server has a row for each tenant, its guard, which every write changes.
+// For that, the next write must see them. A commit can go on over there after the primary has given it up (it waits for that server's standby,
+// say), and its rows are visible to nobody until it ends. So each server has a row for each tenant, its guard, which every write changes.
 //
-//   - postgres_fdw does all that one transaction does on one server in one transaction over
-//     there, at REPEATABLE READ: with the snapshot of the first statement. It asks for a
-//     commit when all else was answered. So anyone who can still commit over there has changed
-//     the guard, and holds it.
-//   - If one commits before that snapshot, the sweep sees its rows. If one is under way, the
-//     change of the guard waits for its end; and if that is a commit, or if it committed since
-//     the snapshot, fails with 40001, and the write begins anew with a new snapshot.
-//     So a guard that could be changed says that the snapshot misses nothing, and it does
-//     not matter which statement took it: the look-ups of known and of Erase may come before.
-//   - If the end does not come, the wait for the guard is ended by that server's
-//     lock_timeout or this one's statement_timeout, and the write with store.ErrBusy.
-//   - The first write of a tenant over there finds no guard, and inserts it. If that of
-//     another first write is there and not visible yet, the insertion waits for it as a
-//     change would, and fails with 40001 as well, ON CONFLICT DO NOTHING or not.
+//   - postgres_fdw does everything that one transaction does on one server in one transaction over there, at
+//     REPEATABLE READ: with the snapshot of the first statement. It asks for a commit when all other statements
+//     were answered. So every transaction that can still commit over there has changed the guard, and has it
+//     locked.
+//   - If such a transaction commits before that snapshot, the sweep sees its rows. If it is under way, the
+//     change of the guard waits for its end; and if it then commits, or committed since the snapshot, the change
+//     fails with 40001, and the write begins anew with a new snapshot. So after the guard was changed, the
+//     snapshot misses nothing, and it does not matter which statement took it: the look-ups of known and of
+//     Erase may come before.
+//   - If the end does not come, that server's lock_timeout or this one's statement_timeout ends the wait for the
+//     guard, and the write fails with store.ErrBusy.
+//   - The first write of a tenant over there finds no guard, and inserts it. If the guard of another first write
+//     is there and not visible yet, the insertion waits for it as a change would, and fails with 40001 as well,
+//     ON CONFLICT DO NOTHING or not.
 //
-// A lock (FOR UPDATE, an advisory one) would wait, too, but go on with its old snapshot.
+// A lock (FOR UPDATE, an advisory one) would wait, too, but continue with its old snapshot.
 const (
-	// The servers of partitions, and whether they have guards. Under the tenant's lock:
-	// partitions are moved while nobody has one.
+	// The servers of partitions, and whether they have guards. It is asked under the tenant's lock: partitions are moved only while no write has one.
 	queryGuarded = `SELECT DISTINCT s.srvname::text, EXISTS (SELECT FROM pg_inherits g JOIN pg_foreign_table o ON o.ftrelid = g.inhrelid
 			WHERE g.inhparent = 'guards'::regclass AND o.ftserver = s.oid)
 		FROM pg_inherits i JOIN pg_foreign_table f ON f.ftrelid = i.inhrelid JOIN pg_foreign_server s ON s.oid = f.ftserver
@@ -336,7 +328,7 @@ const (
 	queryTornRuns   = `DELETE FROM runs WHERE tenant = $1 AND last > $2 RETURNING conversation, run`
 )
 
-// sweep takes away what torn writes left behind, and sees to it that nothing comes later.
+// sweep removes the rows that torn writes left, and makes sure that none come later.
 func (t *tx) sweep() error {
 	if !t.spread {
 		return nil
@@ -370,8 +362,8 @@ func (t *tx) sweep() error {
 	return nil
 }
 
-// guard changes the tenant's guard on each server that has partitions. It takes one round
-// trip to the primary and one to each of them, and more at the tenant's first write there.
+// guard changes the tenant's guard on each server that has partitions. It takes one round trip
+// to the primary and one to each of these servers, and more at the tenant's first write there.
 func (t *tx) guard() error {
 	var servers []string
 	changed := map[string]bool{}

@@ -7,18 +7,17 @@ import (
 	"time"
 )
 
-// A bound ends questions some time after they began. To set a timer wakes a thread of the
-// runtime, and that costs a short question a quarter of its time: so there is one timer for
-// all that begin within an eighth of the time, and each lasts up to an eighth longer.
+// A bound ends queries some time after they began. Setting a timer wakes a thread of the runtime, which costs a short query a quarter
+// of its time. So all queries that begin within an eighth of the time share one timer, and each lasts up to an eighth longer.
 type bound struct {
 	lasts time.Duration
 
-	mu     sync.Mutex // guards what follows: the newest end
+	mu     sync.Mutex // guards the newest end
 	end    context.Context
 	cancel context.CancelFunc
 }
 
-// ending returns a context that ends when a question that begins now has taken too long.
+// ending returns a context that ends when a query that begins now has taken too long.
 func (b *bound) ending() context.Context {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -28,14 +27,13 @@ func (b *bound) ending() context.Context {
 			return b.end
 		}
 	}
-	// The one before ends by itself: there may be questions in it.
+	// The context before ends by itself: queries may still use it.
 	b.end, b.cancel = context.WithDeadline(context.Background(), now.Add(b.lasts+b.lasts/8))
 	return b.end
 }
 
-// of returns a context for a question, which need not tell its deadline. leave must be called
-// when it is over, with its error: it returns one that wraps context.DeadlineExceeded if the
-// question was ended here.
+// of returns a context for a query, which need not report its deadline. The caller must call leave with the query's error
+// when the query is over. The error that leave returns wraps context.DeadlineExceeded if the bound ended the query.
 func (b *bound) of(ctx context.Context) (bounded context.Context, leave func(error) error) {
 	end := b.ending()
 	if ctx.Done() == nil {
@@ -53,7 +51,7 @@ func (b *bound) of(ctx context.Context) (bounded context.Context, leave func(err
 	}
 }
 
-// close releases the newest timer. No question may be open.
+// close releases the newest timer. No query may be open.
 func (b *bound) close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -62,7 +60,7 @@ func (b *bound) close() {
 	}
 }
 
-// A borne context ends as one does and has the values of another, too.
+// A borne is a context that ends as its own does, and has the values of another context, too.
 type borne struct {
 	context.Context
 	values context.Context

@@ -73,11 +73,11 @@ func (t *tx) swap(name string, old, next []byte) error {
 		return t.exec("cell", queryDropCell, string(t.name), name)
 	case bytes.Equal(now, old):
 		return t.exec("cell", queryPutCell, string(t.name), name, next)
-	case t.unsure && bytes.Equal(now, next): // by an earlier attempt whose answer was lost
+	case t.unsure && bytes.Equal(now, next): // stored by an earlier attempt whose answer was lost
 		return nil
 	}
 	err = fmt.Errorf("the cell %q: %w", name, store.ErrMoved)
-	if t.unsure { // perhaps an earlier attempt replaced it, and somebody else that
+	if t.unsure { // perhaps an earlier attempt stored next, and another writer replaced it
 		err = fmt.Errorf("%w: %w", store.ErrUncertain, err)
 	}
 	return err

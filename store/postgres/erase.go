@@ -17,7 +17,7 @@ const (
 	queryErase = `UPDATE turns SET name = NULL, salt = NULL, external = NULL, body = NULL WHERE tenant = $1 AND conversation = $2 AND seq = $3`
 )
 
-// eachFound reads rows of queryFind.
+// eachFound calls fn with the rows of queryFind.
 func eachFound(rows pgx.Rows, fn func(id dag.TurnID, conversation [16]byte, a history.Admitted)) error {
 	var id dag.TurnID
 	var conversation [16]byte
@@ -29,8 +29,7 @@ func eachFound(rows pgx.Rows, fn func(id dag.TurnID, conversation [16]byte, a hi
 	return err
 }
 
-// eraseTurns deletes the bodies of stored turns, in two round trips. What PostgreSQL keeps of them, and
-// for how long, is in the package documentation.
+// eraseTurns deletes the bodies of stored turns, in two round trips. The package documentation says which copies PostgreSQL keeps, and for how long.
 func (t *tx) eraseTurns(ids []dag.TurnID) error {
 	if len(ids) == 0 {
 		return nil

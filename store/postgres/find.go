@@ -13,7 +13,7 @@ import (
 const (
 	queryMatch = `SELECT id FROM ids WHERE tenant = $1 AND id BETWEEN $2 AND $3 ORDER BY id LIMIT $4`
 
-	// Turns of one name are few, so they may be sorted.
+	// Few turns have one name, so they may be sorted.
 	queryExternal = `SELECT encode(substr(kept, 49, 16), 'hex')::uuid AS id FROM turns
 		WHERE tenant = $1 AND name = $2 AND external = $3 AND seq <= (SELECT head FROM tenants WHERE tenant = $1) ORDER BY id LIMIT $4`
 
@@ -27,7 +27,7 @@ const (
 		WHERE tenant = $1 AND conversation > $2 ORDER BY conversation LIMIT $3`
 )
 
-// Find returns the ids of the turns that have a name: a range of an index.
+// Find returns the ids of the turns that match a name, which are a range of an index.
 func (s *Store) Find(ctx context.Context, tenant dag.Tenant, name store.Name, limit int) (ids []dag.TurnID, err error) {
 	query, args := nameQuery(tenant, name, limit)
 	err = s.read(ctx, "find", func(ctx context.Context, db *pgxpool.Conn) (err error) {
@@ -40,7 +40,7 @@ func (s *Store) Find(ctx context.Context, tenant dag.Tenant, name store.Name, li
 	return ids, err
 }
 
-// nameQuery returns the query for the turns that have a name; "" if there can be none.
+// nameQuery returns the query for the turns that match a name; "" if there can be none.
 func nameQuery(tenant dag.Tenant, name store.Name, limit int) (query string, args []any) {
 	switch name := name.(type) {
 	case store.Prefix:

@@ -33,8 +33,8 @@ const (
 	queryRecordsAt = `SELECT e.* FROM (SELECT DISTINCT unnest($2::bigint[]) AS seq) a
 		CROSS JOIN LATERAL (SELECT ` + recordedColumns + ` FROM records WHERE tenant = $1 AND n = a.seq - 1 OFFSET 0) e ORDER BY a.seq`
 
-	// All ranges at once. The limit leaves the server no other way than to descend the primary
-	// key for each, one after the other, and to stop: so the rows come in order.
+	// All ranges at once. Because of the limit the server can only descend the primary
+	// key for each range, one after the other, and stop: so the rows come in order.
 	queryTerms = termsOf + `t.key, t.since, t.until, t.value FROM terms t` + termsIn + `t.key, t.since LIMIT a.most) t`
 
 	queryTermsLast = termsOf + `t.key, t.since, t.until, t.value FROM terms t` + termsIn + `t.key DESC, t.since DESC LIMIT a.most) t`
@@ -60,7 +60,7 @@ const (
 	queryAddTerms = `INSERT INTO terms (tenant, indx, key, since, until, value)
 		SELECT $1, * FROM unnest($2::smallint[], $3::bytea[], $4::bigint[], $5::bigint[], $6::bytea[])`
 
-	// For one, though many may end at once: a join with a list leaves the planner a choice.
+	// It ends one term, though many may end at once: a join with a list leaves the planner a choice.
 	queryEndTerm = `UPDATE terms SET until = $5 WHERE tenant = $1 AND indx = $2 AND key = $3 AND since = $4 AND until > $5`
 
 	queryTakeTerm = `DELETE FROM terms WHERE tenant = $1 AND indx = $2 AND key = $3 AND since = $4`
@@ -69,13 +69,12 @@ const (
 
 	queryForgetRecords = `UPDATE records SET private = NULL WHERE tenant = $1 AND n IN (SELECT s - 1 FROM unnest($2::bigint[]) s)`
 
-	// always is the as-of number of a range that takes all terms: greater than every number.
+	// always is the as-of number of a range that selects all terms: greater than every number.
 	always = `9223372036854775807`
 )
 
-// Write does what a change plans. There are four round trips where it needs to know things in one
-// round, however many entries it has, one more for each further round, and two more where
-// partitions lie on other servers.
+// Write writes what a change plans. It takes four round trips if the change needs to know things in one round,
+// however many entries it has; one more for each further round; and two more if partitions are on other servers.
 func (s *Store) Write(ctx context.Context, tenant dag.Tenant, c history.Change) error {
 	if err := s.enter(ctx); err != nil {
 		return fmt.Errorf("postgres: write: %w", err)
@@ -98,7 +97,7 @@ func (t *tx) change(c history.Change) error {
 	if err != nil || p.Empty() {
 		return err
 	}
-	moves := len(p.Entries) > 0 // what is added to the record alone does not move the head
+	moves := len(p.Entries) > 0 // adding to the record alone does not move the head
 	if moves || len(p.Bodies) > 0 {
 		if err := t.sweep(); err != nil {
 			return err
@@ -120,8 +119,7 @@ func (t *tx) change(c history.Change) error {
 	return t.SendBatch(t.ctx, b).Close()
 }
 
-// plan reads what a change needs, and lets it plan. The tree is the ledger's right edge, if the
-// change asked for its size.
+// plan reads what a change needs, and returns its plan. The tree is the ledger's right edge, if the change asked for its size.
 func (t *tx) plan(c history.Change) (*history.Plan, *ledger.Tree, error) {
 	tree := &ledger.Tree{}
 	known, err := history.Know(c, t.name, t.head, func(n *history.Needs, k *history.State) error { return t.answer(n, k, tree) })
@@ -211,7 +209,7 @@ func (t *tx) queueTerms(b *pgx.Batch, list []history.Term) {
 	}
 }
 
-// blob is bytes that are never null.
+// blob returns b, or empty bytes if b is nil: they are never NULL.
 func blob(b []byte) []byte {
 	if b == nil {
 		return []byte{}
@@ -313,7 +311,7 @@ func (s *Store) Entries(ctx context.Context, tenant dag.Tenant, p history.Page) 
 	return list, err
 }
 
-// clipped is a number as a statement takes it; nothing is above dag.MaxSeq.
+// clipped returns a number in the type of a statement's argument; no number is above dag.MaxSeq.
 func clipped(seq dag.Seq) int64 { return int64(min(seq, dag.MaxSeq)) }
 
 func numbers(seqs []dag.Seq) []int64 {
@@ -373,8 +371,8 @@ func readRanges(rows pgx.Rows, ranges []history.Range, lists [][]history.Term) e
 	})
 }
 
-// eachTerm reads rows of queryTerms and its like, each with the number of what was asked for, and with
-// its entry if the query has that.
+// eachTerm reads the rows of queryTerms and similar queries. It calls fn with each term and the
+// position of the range or key that it answers; the term has its entry if the query has entries.
 func eachTerm(rows pgx.Rows, entries bool, fn func(n int, t *history.Term)) error {
 	var n, since, until int64
 	var key, value pgtype.DriverBytes
@@ -411,7 +409,7 @@ func (r *entryRow) entry() history.Entry {
 	return packed.Entry(r.seq, r.at, r.part, r.parts, r.kind, r.public, r.detail, r.private)
 }
 
-// checked returns the entry of a row of entries, if it is there and its leaf is what it was.
+// checked returns the entry of a row, if the entry exists and matches its leaf.
 func (r *entryRow) checked() (*history.Entry, error) { return packed.Checked(r.entry(), r.leaf) }
 
 func readEntries(of history.Stream, rows pgx.Rows, err error) (list []history.Entry, _ error) {
@@ -421,7 +419,7 @@ func readEntries(of history.Stream, rows pgx.Rows, err error) (list []history.En
 	var r entryRow
 	_, err = pgx.ForEachRow(rows, []any{&r.seq, &r.kind, &r.at, &r.leaf, &r.public, &r.detail, &r.private, &r.part, &r.parts}, func() error {
 		list = append(list, r.entry())
-		if of == history.Record { // the ledger's hashes say whether the leaf is what it was
+		if of == history.Record { // the ledger's hashes show whether the leaf has changed
 			return nil
 		}
 		return packed.CheckLeaf(&list[len(list)-1], r.leaf)

@@ -25,7 +25,7 @@ const (
 	queryPutLog    = `INSERT INTO logs (tenant, size, edge) VALUES ($1, $2, $3) ON CONFLICT (tenant) DO UPDATE SET size = excluded.size, edge = excluded.edge`
 )
 
-// What one statement of a batch takes in.
+// Bounds of one statement of a batch.
 const (
 	addedRows  = 4096
 	addedBytes = 8 << 20
@@ -139,8 +139,7 @@ func (s *Store) LogHashes(ctx context.Context, tenant dag.Tenant, level int, fro
 	return hashes, nil
 }
 
-// eachNumbered reads rows of a number and bytes, whose numbers follow each other: what
-// follows one that is lacking has no place in an answer.
+// eachNumbered reads rows of a number and bytes. The numbers must be consecutive: nothing after a gap may be returned.
 func eachNumbered(rows pgx.Rows, err error, from uint64, what string, fn func([]byte) error) error {
 	if err != nil {
 		return err

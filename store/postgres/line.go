@@ -10,20 +10,19 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// lines lets the writers of each tenant are in line before they take a connection.
-// They wait for each other at the tenant's row anyway; there they would hold connections
-// that other tenants, and all readers, have need of.
+// lines makes the writers of each tenant wait in line before they take a connection. They would wait for
+// each other at the tenant's row anyway, but with connections that other tenants, and all readers, need.
 type lines struct {
 	mu sync.Mutex
-	of map[dag.Tenant]*line // guarded by mu; of tenants with writers
+	of map[dag.Tenant]*line // guarded by mu; only for tenants with writers
 }
 
 type line struct {
-	place   chan struct{} // of one
+	place   chan struct{} // of capacity 1
 	writers int           // guarded by lines.mu: inside or waiting
 }
 
-// enter waits for the tenant's place, no longer than most, and returns what leaves it.
+// enter waits for the tenant's place, no longer than most, and returns the function that leaves it.
 func (l *lines) enter(ctx context.Context, tenant dag.Tenant, most time.Duration) (leave func(), err error) {
 	l.mu.Lock()
 	if l.of == nil {

@@ -16,31 +16,26 @@ import (
 
 // Options of a store. The zero value is what a program should use.
 type Options struct {
-	// Connections bounds the connections of the pool. 0 means what the URL says
-	// (pool_max_conns), or 16.
+	// Connections bounds the connections of the pool. 0 means the URL's pool_max_conns, or 16.
 	Connections int
 
-	// Timeout bounds one attempt of a call, however long the caller's context would
-	// wait: a server that does not answer must not hold a caller for ever. 0 means
-	// ten seconds. Scans and copies are bounded for each page and batch. An attempt to read
-	// may last up to an eighth longer.
+	// Timeout bounds one attempt of a call, however long the caller's context would wait: a server that does not answer must not block a caller
+	// for ever. 0 means ten seconds. Scans and copies are bounded for each page and batch. An attempt to read may last up to an eighth longer.
 	Timeout time.Duration
 
-	// Patience is for how long a call that lost its connection, or finds no server that
-	// takes writes, tries again. 0 means ten seconds, long enough for a standby to be
-	// promoted; a negative one means not at all.
+	// Patience is the time for which a call is repeated that lost its connection, or that finds no server that accepts
+	// writes. 0 means ten seconds, long enough for a standby to be promoted; a negative value means that no call is repeated.
 	Patience time.Duration
 
-	// ReadOnly does not bring the schema to the newest one; an older one is an error.
+	// ReadOnly does not migrate the schema to the newest one; an older schema is an error.
 	ReadOnly bool
 
-	// Step is for tests that let a write fail or a process die at any point. It is
-	// called before each step of a write, with the step's name, and after the
-	// commit, with "committed". An error before the commit keeps nothing; after it
-	// everything is kept and the write's outcome counts as unknown. Nil means none.
+	// Step lets tests make a write fail, or a process die, at any point. It is called before each step of a
+	// write, with the step's name, and after the commit, with "committed". An error before the commit discards
+	// the write; an error after it keeps the whole write, and its outcome counts as unknown. Nil means no faults.
 	Step func(step string) error
 
-	// Trace is given to the driver: what opens spans. Nil means none.
+	// Trace is passed to the driver, to open spans. Nil means none.
 	Trace pgx.QueryTracer
 }
 
@@ -65,30 +60,27 @@ var (
 	_ store.HeadWhiler = (*Store)(nil)
 )
 
-// settings are given to each connection unless the URL has its own. Times are in
-// milliseconds. A statement, or a wait for a lock, that takes too long ends before the
-// attempt does: so the caller hears that the server is busy, and not that it is lost.
+// settings returns the settings that a connection gets unless the URL sets them. Times are in milliseconds. A statement, or a wait for
+// a lock, that takes too long ends before the attempt does, so that the caller gets the error for a busy server and not for a lost one.
 func settings(timeout time.Duration) map[string]string {
 	share := func(numerator, denominator int64) string {
 		return strconv.FormatInt(max(timeout.Milliseconds()*numerator/denominator, 1), 10)
 	}
 	return map[string]string{
 		"application_name":                    "graphkernel",
-		"default_transaction_isolation":       "read committed", // what the writes are made for, see the package documentation
+		"default_transaction_isolation":       "read committed", // writes rely on it, see the package documentation
 		"statement_timeout":                   share(4, 5),
 		"lock_timeout":                        share(1, 2),
-		"idle_in_transaction_session_timeout": share(1, 2),          // a process that vanished holds its tenant's lock no longer
+		"idle_in_transaction_session_timeout": share(1, 2),          // a process that vanished must not keep its tenant's lock for longer
 		"plan_cache_mode":                     "force_generic_plan", // a look-up costs less than planning it; partitions are chosen when it runs
 		"enable_seqscan":                      "off",                // a plan made while a table was small stays when it has grown, until the next ANALYZE
 		"jit":                                 "off",                // look-ups are over before they would be compiled
 	}
 }
 
-// Open opens the store in the database that a URL or a list of keywords and values
-// names; what it leaves out comes from libpq's variables (PGHOST, PGUSER, PGPASSWORD,
-// PGSERVICE and so on), its defaults and its password file. Several hosts with
-// target_session_attrs=read-write follow a failover. The database is brought to the newest
-// schema; one of a newer version wraps store.ErrSchema and is left as it is.
+// Open opens the store in the database that a URL or a list of keywords and values names. Missing settings come from libpq's variables (PGHOST,
+// PGUSER, PGPASSWORD, PGSERVICE and so on), its defaults and its password file. Several hosts with target_session_attrs=read-write follow a failover.
+// Open migrates the database to the newest schema; the schema of a newer version is an error that wraps store.ErrSchema, and is not changed.
 func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	s, err := connect(ctx, url, o)
 	if err != nil {
@@ -111,8 +103,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	return s, nil
 }
 
-// Migrate brings a database to the newest schema and says what it found. With dry it
-// changes nothing.
+// Migrate migrates a database to the newest schema and returns what it found. With dry it changes nothing.
 func Migrate(ctx context.Context, url string, dry bool) (store.Migration, error) {
 	s, err := connect(ctx, url, Options{Connections: 1})
 	if err != nil {
@@ -159,7 +150,7 @@ func connect(ctx context.Context, url string, o Options) (*Store, error) {
 			params[name] = value
 		}
 	}
-	if c.ConnConfig.ConnectTimeout == 0 { // one that hangs keeps its place in the pool
+	if c.ConnConfig.ConnectTimeout == 0 { // a connection that hangs keeps its place in the pool
 		c.ConnConfig.ConnectTimeout = min(5*time.Second, o.Timeout)
 	}
 	c.ConnConfig.Tracer = o.Trace
@@ -188,15 +179,15 @@ func connect(ctx context.Context, url string, o Options) (*Store, error) {
 	return s, nil
 }
 
-// durable makes sure that an answered commit is on the disk, whatever the server's
-// configuration says. Where it says more (a standby's disk, too) that stays.
+// durable makes sure that an answered commit is on the disk, whatever the
+// server's configuration says. A stronger setting (a standby's disk, too) stays.
 func durable(ctx context.Context, c *pgx.Conn) error {
 	_, err := c.Exec(ctx, `SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`)
 	return err
 }
 
-// Checksums reports whether the server keeps checksums of its pages (data_checksums). Without them a damaged page of an index makes
-// an answer too short, and nobody notices.
+// Checksums reports whether the server keeps checksums of its pages (data_checksums).
+// Without them a damaged page of an index makes an answer too short, and no error shows it.
 func (s *Store) Checksums(ctx context.Context) (on bool, err error) {
 	err = s.read(ctx, "checksums", func(ctx context.Context, db *pgxpool.Conn) error {
 		return db.QueryRow(ctx, `SELECT current_setting('data_checksums') = 'on'`).Scan(&on)
@@ -204,8 +195,7 @@ func (s *Store) Checksums(ctx context.Context) (on bool, err error) {
 	return on, err
 }
 
-// Close waits for methods that are under way and closes the connections. Closing
-// twice is harmless.
+// Close waits for running methods and closes the connections. Closing twice is harmless.
 func (s *Store) Close() error {
 	s.gate.Lock()
 	defer s.gate.Unlock()
@@ -217,8 +207,7 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// enter says whether the store can be used. If so the caller must call
-// s.gate.RUnlock when it is done with the database.
+// enter returns an error if the store cannot be used. Otherwise the caller must call s.gate.RUnlock when it is done with the database.
 func (s *Store) enter(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -22,9 +22,8 @@ func checkMode(mode pgx.QueryExecMode) error {
 	return nil
 }
 
-// checkPooler refuses to work through a pooler with statements that are prepared on one of its
-// connections and used on another. Behind a pooler, the process that answers is not the one
-// that the handshake named.
+// checkPooler refuses a pooler that uses statements on other connections than those on which they were
+// prepared. Through a pooler, the process that answers is not the process that the handshake named.
 func checkPooler(ctx context.Context, c *pgx.Conn) error {
 	mode := c.Config().DefaultQueryExecMode
 	if mode == pgx.QueryExecModeCacheDescribe {
@@ -40,7 +39,7 @@ func checkPooler(ctx context.Context, c *pgx.Conn) error {
 	return nil
 }
 
-// explainConnect adds what to do where a pooler refuses the settings of a connection.
+// explainConnect adds the remedy to the error of a pooler that refuses the settings of a connection.
 func explainConnect(err error) error {
 	var e *pgconn.PgError
 	if errors.As(err, &e) && strings.Contains(e.Message, "unsupported startup parameter") {
@@ -49,8 +48,8 @@ func explainConnect(err error) error {
 	return err
 }
 
-// misput reports whether an error says that a query could not be put: its arguments could not
-// be encoded, or the server did not know the statement. It tells nothing of what is stored.
+// misput reports whether an error says that a query could not be sent: its arguments could not be
+// encoded, or the server did not know the statement. Such an error says nothing about stored data.
 func misput(err error) bool {
 	var e *pgconn.PgError
 	if errors.As(err, &e) {
@@ -61,11 +60,11 @@ func misput(err error) bool {
 		}
 		return false
 	}
-	// The driver has no type for it, and asks nothing of the server then.
+	// The driver has no type for the argument, and sends nothing to the server.
 	return strings.Contains(err.Error(), "failed to encode args[")
 }
 
-// unput marks an error of a query that could not be put.
+// unput wraps the error of a query that could not be sent in store.ErrQuery.
 func unput(err error) error {
 	if misput(err) {
 		return fmt.Errorf("%w: %w", store.ErrQuery, err)

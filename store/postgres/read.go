@@ -21,15 +21,14 @@ const (
 
 	queryTenants = `SELECT tenant FROM tenants WHERE tenant > $1 ORDER BY tenant LIMIT $2`
 
-	// Each id, and then each turn, is looked up in the one partition that holds it. OFFSET 0
-	// keeps the planner from making a join of it, which reads every turn of the tenant;
-	// and the tenant is compared with its parameter, for other servers are sent that and
-	// not what follows from it.
+	// Each id, and then each turn, is looked up in the one partition that contains it. OFFSET 0 keeps
+	// the planner from making a join of it, which reads every turn of the tenant. The tenant is compared
+	// with its parameter, since other servers are sent that condition, and none that follows from it.
 	queryTurns = `SELECT ` + recordColumns + ` FROM (SELECT DISTINCT unnest($2::uuid[]) AS id) a
 		CROSS JOIN LATERAL (SELECT conversation, seq FROM ids WHERE tenant = $1 AND id = a.id OFFSET 0) i
 		CROSS JOIN LATERAL (SELECT * FROM turns WHERE tenant = $1 AND conversation = i.conversation AND seq = i.seq OFFSET 0) t`
 
-	// The same without the text: one byte in its place says that it is there.
+	// The same without the text: one byte in its place says that it exists.
 	queryStored = `SELECT t.seq, t.kept, t.salt, NULL::bytea, CASE WHEN t.body IS NOT NULL THEN '\x00'::bytea END, t.key
 		FROM (SELECT DISTINCT unnest($2::uuid[]) AS id) a
 		CROSS JOIN LATERAL (SELECT conversation, seq FROM ids WHERE tenant = $1 AND id = a.id OFFSET 0) i
@@ -38,8 +37,7 @@ const (
 	// Of one conversation, and so of one partition.
 	queryPlaced = `SELECT ` + recordColumns + ` FROM turns t WHERE t.tenant = $1 AND t.conversation = $2 AND t.seq = ANY($3)`
 
-	// A page ends after so many records, or before the one with which its text would
-	// exceed so many bytes. octet_length does not read a long text.
+	// A page ends after so many records, or before the record whose text would make it exceed so many bytes. octet_length does not read a long text.
 	queryScan = `SELECT seq, kept, salt, external, body, key FROM (
 			SELECT *, coalesce(sum(octet_length(kept) + coalesce(octet_length(body), 0)) OVER (ORDER BY seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before
 			FROM (SELECT ` + recordColumns + ` FROM turns t WHERE %s t.seq > $2 AND t.seq <= $3 ORDER BY t.seq LIMIT %d) page
@@ -49,7 +47,7 @@ const (
 const (
 	ofTenant       = `t.tenant = $1 AND`
 	ofConversation = `t.tenant = $1 AND t.conversation = $4 AND`
-	pageRecords    = 512 // of a scan at once, at most
+	pageRecords    = 512 // the most records that a scan reads at once
 )
 
 var (
@@ -67,12 +65,11 @@ func (s *Store) Head(ctx context.Context, tenant dag.Tenant) (head dag.Seq, err 
 	return head, err
 }
 
-// HeadWhile sends the question, works, and then takes the answer, which has come meanwhile:
-// nobody wakes anybody.
+// HeadWhile sends the query, runs work, and then reads the answer, which has come meanwhile: no goroutine has to wake another.
 func (s *Store) HeadWhile(ctx context.Context, tenant dag.Tenant, work func()) (head dag.Seq, err error) {
 	worked := false
 	err = s.read(ctx, "head", func(ctx context.Context, db *pgxpool.Conn) error {
-		if worked { // the connection broke
+		if worked { // the connection broke after work was called
 			return optional(db.QueryRow(ctx, queryHead, string(tenant)).Scan((*uint64)(&head)))
 		}
 		var b pgx.Batch
@@ -86,7 +83,7 @@ func (s *Store) HeadWhile(ctx context.Context, tenant dag.Tenant, work func()) (
 	return head, err
 }
 
-// optional takes the want of a row as an answer.
+// optional accepts a missing row as an answer.
 func optional(err error) error {
 	if err == pgx.ErrNoRows { //nolint:errorlint // it is never wrapped by Scan
 		return nil
@@ -132,8 +129,7 @@ func (s *Store) named(ctx context.Context, tenant dag.Tenant, ids []dag.TurnID) 
 	return records, err
 }
 
-// placed returns the records of turns by their places: one statement for each
-// conversation, all in one round trip.
+// placed returns the records of turns by their places, with one statement for each conversation, all in one round trip.
 func (s *Store) placed(ctx context.Context, tenant dag.Tenant, places []store.Place) (records []store.Record, err error) {
 	if len(places) == 0 {
 		return nil, s.read(ctx, "placed", func(context.Context, *pgxpool.Conn) error { return nil })
@@ -181,8 +177,7 @@ func collectRecords(rows pgx.Rows, about int) ([]store.Record, error) {
 	return records, err
 }
 
-// eachRecord reads rows of recordColumns. The record is fn's until it returns; its Body
-// and Parents fn may keep.
+// eachRecord calls fn with rows of recordColumns. fn may use the record until it returns, and may keep its Body and Parents.
 func eachRecord(rows pgx.Rows, fn func(*store.Record)) error {
 	var seq int64
 	var kept, salt, external, body, key pgtype.DriverBytes // the driver's own memory, until the next row
@@ -214,7 +209,7 @@ func (s *Store) Scan(ctx context.Context, tenant dag.Tenant, after dag.Seq, conv
 	for after < head {
 		args[1] = int64(after)
 		page, err := s.scanPage(ctx, ofAll, args)
-		if errors.Is(err, store.ErrDamaged) { // what is before a damaged record comes one by one
+		if errors.Is(err, store.ErrDamaged) { // records before a damaged record are read one by one
 			page, err = s.scanPage(ctx, ofOne, args)
 		}
 		if err != nil {

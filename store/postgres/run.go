@@ -18,18 +18,17 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// A nature is what an error says of the attempt that it ended.
+// A nature classifies the error that ended an attempt.
 type nature int
 
 const (
-	final   nature = iota // asking again gives the same
+	final   nature = iota // retrying does not help
 	broken                // the connection is gone or leads to a server that cannot serve now
-	undone                // the server undid the transaction for the sake of another
-	blocked               // others are at work for too long, or there are too many of them
+	undone                // the server undid the transaction in favour of another
+	blocked               // others are busy for too long, or there are too many of them
 )
 
-// natureOf tells errors apart by SQLSTATE (appendix A of PostgreSQL's manual) where the
-// server answered, and by the connection's fate where it did not.
+// natureOf classifies an error by SQLSTATE (appendix A of PostgreSQL's manual) if the server answered, else by the state of the connection.
 func natureOf(err error) nature {
 	var e *pgconn.PgError
 	if errors.As(err, &e) {
@@ -53,13 +52,13 @@ func natureOf(err error) nature {
 	var network net.Error
 	if errors.As(err, &connecting) || errors.As(err, &network) || pgconn.SafeToRetry(err) ||
 		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
-		errors.Is(err, context.DeadlineExceeded) { // of the attempt: whether of the caller, is asked first
+		errors.Is(err, context.DeadlineExceeded) { // the attempt's deadline: the caller's was checked before
 		return broken
 	}
 	return final
 }
 
-// lost returns an error its place among those that callers branch on.
+// lost wraps an error in the error of package store that callers branch on.
 func lost(err error) error {
 	if unwritable(err) {
 		return fmt.Errorf("%w: %w", store.ErrUnwritable, err)
@@ -78,8 +77,8 @@ func lost(err error) error {
 	return unput(err)
 }
 
-// unwritable reports whether the server refused because it has no room or takes no writes. The
-// latter is asked again first (see natureOf), since another host may take writes soon.
+// unwritable reports whether the server refused because it has no room or accepts no writes.
+// The latter is retried first (see natureOf), since another host may accept writes soon.
 func unwritable(err error) bool {
 	var e *pgconn.PgError
 	return errors.As(err, &e) && (e.Code == "53100" || e.Code == "25006") // disk_full, read_only_sql_transaction
@@ -95,8 +94,7 @@ func (s *Store) retry() retry {
 	return retry{until: time.Now().Add(s.patience), pause: 10 * time.Millisecond}
 }
 
-// wait waits before the next attempt, twice as long each time. It reports false if
-// there is to be none.
+// wait waits before the next attempt, twice as long each time. It reports false if there is no next attempt.
 func (r *retry) wait(ctx context.Context) bool {
 	if time.Now().Add(r.pause).After(r.until) {
 		return false
@@ -114,8 +112,7 @@ func (r *retry) wait(ctx context.Context) bool {
 	}
 }
 
-// read runs fn, which asks for one thing, and again from the beginning if the
-// connection broke: reading changes nothing.
+// read runs fn, which sends one query, and runs it again from the beginning if the connection broke: reading changes nothing.
 func (s *Store) read(ctx context.Context, what string, fn func(ctx context.Context, db *pgxpool.Conn) error) error {
 	if err := s.enter(ctx); err != nil {
 		return fmt.Errorf("postgres: %s: %w", what, err)
@@ -136,21 +133,20 @@ func (s *Store) read(ctx context.Context, what string, fn func(ctx context.Conte
 	}
 }
 
-// unstorable reports whether the server refused a name that no column can hold, such as one
-// with U+0000 in it. Nothing has that name.
+// unstorable reports whether the server refused a name that no column can contain, such as one with U+0000 in it. Nothing stored has that name.
 func unstorable(err error) bool {
 	var e *pgconn.PgError
 	return errors.As(err, &e) && e.Code == "22021" // character_not_in_repertoire
 }
 
-// attempt returns fn a connection, and bounds it in time.
+// attempt calls fn with a connection, and bounds its time.
 func (s *Store) attempt(ctx context.Context, fn func(context.Context, *pgxpool.Conn) error) error {
 	bounded, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	return s.connected(ctx, bounded, fn)
 }
 
-// look is attempt for what is over at once: its time may be an eighth longer.
+// look is like attempt, for short reads: their time may be an eighth longer.
 func (s *Store) look(ctx context.Context, fn func(context.Context, *pgxpool.Conn) error) (err error) {
 	bounded, leave := s.bound.of(ctx)
 	defer func() { err = leave(err) }()
@@ -166,11 +162,11 @@ func (s *Store) connected(ctx, bounded context.Context, fn func(context.Context,
 	return fn(bounded, c)
 }
 
-// lastUse is the key of a connection's data under which the time of its release is.
+// lastUse is the key of the time of a connection's release in its custom data.
 const lastUse = "graphkernel last use"
 
-// acquire takes a connection from the pool. One that was not used for a second is tried
-// first: it may lead nowhere since, and must not use up the time of the whole attempt.
+// acquire takes a connection from the pool. A connection that was not used for a second is
+// tried first: it may be broken by now, and must not use up the time of the whole attempt.
 func (s *Store) acquire(ctx, bounded context.Context) (*pgxpool.Conn, error) {
 	for {
 		c, err := s.pool.Acquire(bounded)
@@ -194,10 +190,9 @@ func (s *Store) acquire(ctx, bounded context.Context) (*pgxpool.Conn, error) {
 	}
 }
 
-// release returns a connection back. One that broke leaves the pool: it would keep its
-// place there for as long as the driver tries to take its leave of a server that does
-// not answer, 15 seconds. Those that are idle are likely broken, too, and closed; but
-// not when the caller broke off.
+// release returns a connection to the pool. A broken connection leaves the pool: otherwise it would keep
+// its place for 15 seconds, while the driver tries to say goodbye to a server that does not answer. Idle
+// connections are likely broken, too, and are closed, unless the caller's context has ended.
 func (s *Store) release(ctx context.Context, c *pgxpool.Conn) {
 	if c.Conn().IsClosed() {
 		c.Hijack()
@@ -207,26 +202,26 @@ func (s *Store) release(ctx context.Context, c *pgxpool.Conn) {
 		return
 	}
 	c.Conn().PgConn().CustomData()[lastUse] = time.Now()
-	c.Release() // which closes one in a transaction
+	c.Release() // closes a connection that is in a transaction
 }
 
-// A tx is one attempt at a write of one tenant. It holds the tenant's row locked, so
-// writes of a tenant are in line and numbers are visible in order.
+// A tx is one attempt at a write of one tenant. It has the tenant's row locked, so
+// writes of a tenant run one after the other and numbers become visible in order.
 type tx struct {
 	*pgx.Conn
 	ctx    context.Context
 	step   func(string) error
 	name   dag.Tenant
-	writer [16]byte // names the write; the same in each attempt
-	mine   bool     // an earlier attempt did it all: it was the last one to move the head
-	unsure bool     // an earlier attempt sent a commit, and heard nothing of it
+	writer [16]byte // identifies the write; the same in each attempt
+	mine   bool     // an earlier attempt was committed: it was the last one to move the head
+	unsure bool     // an earlier attempt sent a commit, and got no answer
 	head   dag.Seq
 	spread bool // some partitions are on other servers
 	fresh  bool // the tenant had no row before
 	wrote  bool
 }
 
-// begin says that a write step comes next: the only way to one.
+// begin announces the next write step. Every write step begins with it.
 func (t *tx) begin(step string) error {
 	if err := t.ctx.Err(); err != nil {
 		return err
@@ -238,7 +233,7 @@ func (t *tx) begin(step string) error {
 	return nil
 }
 
-// exec is a step of one statement.
+// exec is a write step of one statement.
 func (t *tx) exec(step, sql string, args ...any) error {
 	if err := t.begin(step); err != nil {
 		return err
@@ -251,17 +246,15 @@ const (
 	queryLock   = `SELECT head, writer FROM tenants WHERE tenant = $1 FOR UPDATE`
 	queryTenant = `INSERT INTO tenants (tenant, head, writer) VALUES ($1, 0, '00000000-0000-0000-0000-000000000000') ON CONFLICT DO NOTHING`
 
-	// Asked by each write, after the lock, since a partition may be moved while a store
-	// is open. Where there are no foreign tables it costs a look into an empty table.
+	// Each write asks this after the lock, since a partition may be moved while a
+	// store is open. Without foreign tables it costs a look into an empty table.
 	querySpread = `SELECT EXISTS (SELECT FROM pg_foreign_table f JOIN pg_inherits i ON i.inhrelid = f.ftrelid
 		WHERE i.inhparent IN ('turns'::regclass, 'runs'::regclass))`
 )
 
-// write runs fn in a transaction and commits it. What fn returns comes back as it is,
-// for the caller's caller to branch on. If the connection breaks, fn runs again in a
-// new transaction: it must decide anew by what it finds there. That is safe at any
-// point, since every write is idempotent; what it returns back when the answer to the
-// commit was lost is told apart by tx.mine.
+// write runs fn in a transaction and commits it. Errors of fn are returned as they are, for callers to branch on. If the
+// connection breaks, fn runs again in a new transaction: it must decide anew by what it finds there. That is safe at any
+// point, since every write is idempotent; tx.mine tells fn that an earlier attempt was committed and only its answer was lost.
 func (s *Store) write(ctx context.Context, tenant dag.Tenant, fn func(*tx) error) error {
 	if _, err := dag.ParseTenant(string(tenant)); err != nil {
 		return err
@@ -301,17 +294,17 @@ func (s *Store) write(ctx context.Context, tenant dag.Tenant, fn func(*tx) error
 	}
 }
 
-// ofServer reports whether the server said so: such an error, unlike a method's own, was
-// not derived from what is stored, and does not tell whether an earlier commit came about.
+// ofServer reports whether an error came from the server. Such an error, unlike a method's own,
+// was not derived from stored data, and does not show whether an earlier commit succeeded.
 func ofServer(err error) bool {
 	var e *pgconn.PgError
 	return errors.As(err, &e)
 }
 
-// grace is for how long a write goes on after its time is up, to hear how it ended.
+// grace is the time for which a write continues after its time is up, to learn how it ended.
 const grace = 500 * time.Millisecond
 
-// try is one attempt. It sets sent when a commit of changes is on its way.
+// try makes one attempt. It sets sent when it is about to send a commit of changes.
 func (s *Store) try(t *tx, sent *bool, fn func(*tx) error) error {
 	ctx, done := t.ctx, false
 	defer func() {
@@ -331,15 +324,15 @@ func (s *Store) try(t *tx, sent *bool, fn func(*tx) error) error {
 		return err
 	}
 	if t.fresh && !t.wrote {
-		return nil // leave no row of a tenant that nothing was written for
+		return nil // leave no row for a tenant without data
 	}
 	if t.wrote {
 		if err := t.begin("commit"); err != nil {
 			return err
 		}
 	}
-	// Committed even if nothing was written: what was found stored was perhaps written
-	// by somebody whose commit still waits for a standby, and this one waits after it.
+	// The transaction is committed even if it wrote nothing: the data that it found may
+	// be from a commit that still waits for a standby, and this commit waits after it.
 	*sent = t.wrote
 	done = true
 	end, _ := ctx.Deadline() // of the attempt
@@ -349,7 +342,7 @@ func (s *Store) try(t *tx, sent *bool, fn func(*tx) error) error {
 	if err != nil {
 		return err
 	}
-	if tag.String() != "COMMIT" { // a statement failed, and its error was passed over
+	if tag.String() != "COMMIT" { // a statement failed, and its error was ignored
 		*sent = false
 		return errors.New("the server rolled the transaction back")
 	}
@@ -361,8 +354,7 @@ func (s *Store) try(t *tx, sent *bool, fn func(*tx) error) error {
 	return nil
 }
 
-// lock begins the transaction and takes the tenant's row, which it makes if there is
-// none.
+// lock begins the transaction and locks the tenant's row, which it inserts if there is none.
 func (t *tx) lock() error {
 	b := &pgx.Batch{}
 	b.Queue(`BEGIN`)

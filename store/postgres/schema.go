@@ -17,13 +17,12 @@ import (
 //go:embed schema/*.sql
 var schemaFiles embed.FS
 
-// migrationLock is what processes that bring one database to a schema wait for:
-// "GKP1" in ASCII.
+// migrationLock is the lock under which processes migrate a database: "GKP1" in ASCII.
 const migrationLock = 0x474b5031
 
 // schemaVersion reads the number of the schema, 0 if there is none.
 func schemaVersion(ctx context.Context, tx pgx.Tx) (version int, err error) {
-	// By a look into the catalogue: to_regclass, like any name in a statement, may go by
+	// It looks into the catalogue: to_regclass, like any name in a statement, may use
 	// what this connection knew before it waited for another process's migration.
 	var there bool
 	err = tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_class WHERE relname = 'graphkernel_schema' AND pg_table_is_visible(oid))`).Scan(&there)
@@ -34,7 +33,7 @@ func schemaVersion(ctx context.Context, tx pgx.Tx) (version int, err error) {
 	return version, err
 }
 
-// knownVersion is schemaVersion, and an error if it is of a schema that is not read.
+// knownVersion is like schemaVersion, but returns an error for a schema that cannot be read.
 func knownVersion(ctx context.Context, tx pgx.Tx, newest int) (int, error) {
 	version, err := schemaVersion(ctx, tx)
 	if err == nil {
@@ -43,11 +42,11 @@ func knownVersion(ctx context.Context, tx pgx.Tx, newest int) (int, error) {
 	return version, err
 }
 
-// unhurried lets a migration take the time that it needs, or that another process's does.
+// unhurried lets a migration take the time that it needs, or wait for another process's migration.
 const unhurried = `SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0`
 
-// migrate brings the database to the newest schema of files, in one transaction and under a
-// lock that other processes wait for. With dry it only says what it would do.
+// migrate migrates the database to the newest schema of files, in one transaction and
+// under a lock that other processes wait for. With dry it only returns what it would do.
 func migrate(ctx context.Context, db interface {
 	Begin(context.Context) (pgx.Tx, error)
 }, files fs.FS, dry bool) (m store.Migration, err error) {
@@ -69,7 +68,7 @@ func migrate(ctx context.Context, db interface {
 		return m, err
 	}
 	if dry || m.From == m.To {
-		return m, nil // the usual way at a start: no lock, and no right to change tables is needed
+		return m, nil // usual at a start: it needs no lock, and no right to change tables
 	}
 	if _, err := tx.Exec(ctx, unhurried); err != nil {
 		return m, err
@@ -100,7 +99,7 @@ func migrate(ctx context.Context, db interface {
 	return m, tx.Commit(ctx)
 }
 
-// explainMigration adds what to do.
+// explainMigration adds the remedy to an error.
 func explainMigration(number int, err error) error {
 	var e *pgconn.PgError
 	if errors.As(err, &e) {

@@ -21,8 +21,8 @@ const (
 	rowLink = 2
 )
 
-// A segment is one statement, and so one moment. If the tenant has no news, nothing
-// but its head is read. The form for one conversation, the usual one, names its partition.
+// The queries of a segment. Each is one statement, and so sees one moment. If nothing was appended for the
+// tenant, it reads only the tenant's head. The query for one conversation, the usual one, names its partition.
 const (
 	querySegment = `SELECT 0, head, NULL::uuid, NULL::bytea FROM tenants WHERE tenant = $1
 		UNION ALL
@@ -44,7 +44,7 @@ const (
 			WHERE (SELECT head FROM tenants WHERE tenant = $1) > p.after`
 )
 
-// Segment returns what a reader lacks of some conversations, in one query.
+// Segment returns the turns that a reader lacks of some conversations, in one query.
 func (s *Store) Segment(ctx context.Context, tenant dag.Tenant, parts []store.Part) (seg store.Segment, err error) {
 	parts = store.Distinct(parts)
 	err = s.read(ctx, "segment", func(ctx context.Context, db *pgxpool.Conn) error {
@@ -97,11 +97,11 @@ func readSegment(rows pgx.Rows) (seg store.Segment, err error) {
 	}
 	slices.SortFunc(runs, func(a, b []dag.Skeleton) int { return cmp.Compare(firstSeq(a), firstSeq(b)) })
 	seg.Turns = slices.Concat(runs...)
-	if !slices.IsSortedFunc(seg.Turns, bySeq) { // of several conversations
+	if !slices.IsSortedFunc(seg.Turns, bySeq) { // they are of several conversations
 		slices.SortFunc(seg.Turns, bySeq)
 	}
 	slices.SortFunc(seg.Links, func(a, b dag.Link) int { return cmp.Or(cmp.Compare(a.Seq, b.Seq), a.Parent.Compare(b.Parent)) })
-	// What a write left behind on another server is numbered above the head, see sweep.
+	// Rows that a torn write left on another server are numbered above the head, see sweep.
 	for len(seg.Turns) > 0 && seg.Turns[len(seg.Turns)-1].Seq > seg.Head {
 		seg.Turns = seg.Turns[:len(seg.Turns)-1]
 	}

@@ -10,9 +10,8 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// Adopt takes over a stretch of history. A body that the stretch takes away is never
-// written. If it erases what is stored already, the log is emptied as in Write, and also for a
-// stretch that is here already: so repeating an Adopt that was cut short finishes it.
+// Adopt adopts a stretch of history. A body that the stretch's change removes is never written. If the stretch erases stored data, the log is
+// emptied as in Write. The log is also emptied for a stretch that is stored already, so repeating an Adopt that was cut short completes it.
 func (s *Store) Adopt(ctx context.Context, tenant dag.Tenant, stretch store.Stretch) error {
 	prepared, err := store.PrepareStretch(stretch)
 	if err != nil {
@@ -44,7 +43,7 @@ func (s *Store) Adopt(ctx context.Context, tenant dag.Tenant, stretch store.Stre
 	return nil
 }
 
-// adopt reports whether the stretch takes away what is stored.
+// adopt adopts a stretch, and reports whether it erases stored data.
 func (t *tx) adopt(p *store.PreparedStretch) (erases bool, _ error) {
 	known, err := t.known(p.Arriving(), p.Beyond())
 	if err != nil {

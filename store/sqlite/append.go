@@ -10,9 +10,8 @@ import (
 	"github.com/graphkernel/graphkernel/store/packed"
 )
 
-// Append admits batches; see store.Store. Hashing is done before the write lock
-// is taken, and the look-ups and inserts are a constant number of statements for each
-// 64 turns.
+// Append admits batches; see store.Store. It hashes before it takes the write lock.
+// The look-ups and inserts are a constant number of statements for each 64 turns.
 func (s *Store) Append(ctx context.Context, tenant dag.Tenant, batches []store.Batch) (store.Receipt, error) {
 	prepared, err := store.Prepare(batches)
 	if err != nil {
@@ -56,8 +55,7 @@ func (t *tx) append(p *store.Prepared) (store.Receipt, error) {
 	return receipt, t.exec("head", t.writer.head, int64(receipt.Head), t.tenant)
 }
 
-// known reads what Plan asks for, without bodies: who sends a thousand ids must not
-// make the program hold a thousand stored texts.
+// known reads the stored data that Plan needs, without bodies: a request with a thousand ids must not make the program load a thousand stored texts.
 func (t *tx) known(arriving, beyond []dag.TurnID) (store.Known, error) {
 	k := store.Known{Head: t.head, Stored: map[dag.TurnID]*store.Record{}, Parents: map[dag.TurnID]dag.ConversationID{}}
 	if t.tenant == 0 {
@@ -105,10 +103,10 @@ func (t *tx) known(arriving, beyond []dag.TurnID) (store.Known, error) {
 	return k, nil
 }
 
-// lookupIDs bounds the list of ids that one statement is given.
+// lookupIDs bounds the list of ids in one statement.
 const lookupIDs = 4096
 
-// admit inserts new records, and leaves the head where it is.
+// admit inserts new records, and does not move the head.
 func (t *tx) admit(records []store.Record) error {
 	if len(records) == 0 {
 		return nil
@@ -136,8 +134,7 @@ func (t *tx) admit(records []store.Record) error {
 	if err != nil {
 		return err
 	}
-	// By ascending id: neighbours share pages of this index, the one index that
-	// grows all over.
+	// By ascending id: neighbours share pages of this index, the only index that grows everywhere.
 	byID := make([]int, len(records))
 	for i := range byID {
 		byID[i] = i

@@ -5,12 +5,11 @@ import (
 	"fmt"
 )
 
-// mostFindings bounds what SQLite says of a damaged file.
+// mostFindings bounds SQLite's findings about a damaged file.
 const mostFindings = 100
 
-// SelfCheck has SQLite check the file: its pages, the order of its trees, its indexes against the tables, and its constraints. It returns what SQLite finds,
-// none if the file is whole. It reads all of the file: 30 ms for 5 MB
-// that the system has in memory, on two busy processors.
+// SelfCheck makes SQLite check the file: its pages, the order of its trees, its indexes against the tables, and its constraints. It returns
+// SQLite's findings, none if the file is intact. It reads the whole file: 30 ms for 5 MB that the system has in memory, on two busy processors.
 func (s *Store) SelfCheck(ctx context.Context) (findings []string, err error) {
 	if err := s.enter(ctx); err != nil {
 		return nil, failed("check", err)

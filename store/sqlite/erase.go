@@ -12,12 +12,11 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// ErrLogBusy is wrapped when an erasure is recorded and the body is gone from
-// the database, but a reader in another process kept the write-ahead log from being
-// emptied, which may still hold the text. Erase again when it is done.
+// ErrLogBusy is wrapped when an erasure is recorded and the body is gone from the database, but the write-ahead log, which may
+// still contain the text, could not be emptied because of a reader in another process. Erase again when that reader is done.
 var ErrLogBusy = fmt.Errorf("%w: the write-ahead log is in use and could not be emptied", store.ErrBusy)
 
-// admitted answers what a change must know of turns.
+// admitted reads turns for a change.
 func (t *tx) admitted(ids []dag.TurnID, k *history.State) error {
 	for _, id := range ids {
 		var turn int64
@@ -32,7 +31,7 @@ func (t *tx) admitted(ids []dag.TurnID, k *history.State) error {
 	return nil
 }
 
-// eraseTurns is a step that deletes the bodies of stored turns.
+// eraseTurns is a write step that deletes the bodies of stored turns.
 func (t *tx) eraseTurns(ids []dag.TurnID) error {
 	if len(ids) == 0 {
 		return nil
@@ -56,8 +55,8 @@ func (t *tx) eraseTurns(ids []dag.TurnID) error {
 	return nil
 }
 
-// emptyLog copies the log into the file and empties it. While another process has a snapshot, or copies the log itself, as
-// it does when it opens or closes the file, emptyLog tries again, for as long as a write waits for another one.
+// emptyLog copies the log into the file and empties it. While another process has a snapshot, or copies the log itself,
+// as it does when it opens or closes the file, emptyLog tries again, for as long as a write waits for another process.
 func (s *Store) emptyLog(ctx context.Context) error {
 	begun := time.Now()
 	for wait := time.Millisecond; ; wait = min(2*wait, 100*time.Millisecond) {
@@ -73,7 +72,7 @@ func (s *Store) emptyLog(ctx context.Context) error {
 	}
 }
 
-// tryEmptyLog takes the writer again: a checkpoint cannot run in a transaction.
+// tryEmptyLog makes one attempt. It takes the writer again, since a checkpoint cannot run in a transaction.
 func (s *Store) tryEmptyLog(ctx context.Context) error {
 	s.writing <- struct{}{}
 	defer func() { <-s.writing }()

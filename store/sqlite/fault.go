@@ -10,9 +10,9 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// resultCode returns SQLite's extended result code of an error, 0 if it is not SQLite's.
+// resultCode returns SQLite's extended result code of an error, 0 for any other error.
 func resultCode(err error) int {
-	var e interface{ Code() int } // the driver's, or of a bare connection
+	var e interface{ Code() int } // an error of the driver, or of a bare connection
 	if errors.As(err, &e) {
 		return e.Code()
 	}
@@ -36,9 +36,9 @@ func damaged(err error) error {
 func unwritable(err error) error {
 	code := resultCode(err)
 	if code == sqlite3.SQLITE_IOERR_DATA {
-		return err // the disk takes writes
+		return err // the disk accepts writes
 	}
-	switch code & 0xff { // extended codes have more in front
+	switch code & 0xff { // extended codes have more bits above these
 	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR:
 		return fmt.Errorf("%w: %w", store.ErrUnwritable, err)
 	case sqlite3.SQLITE_READONLY:
@@ -47,17 +47,15 @@ func unwritable(err error) error {
 	return err
 }
 
-// failed says which method met an error, and tells a damaged file from others.
+// failed adds the method's name to an error, and wraps store.ErrUnreadable around it if the file is damaged.
 func failed(method string, err error) error {
 	return fmt.Errorf("sqlite: %s: %w", method, damaged(err))
 }
 
-// afterCommit says what a failed COMMIT left behind, once it is rolled back. SQLite
-// writes the log, then syncs it, then notes in the log's index where it ends. If the
-// write failed, the log has no complete commit, and nothing was kept. If the index could
-// not grow, the log has a commit that nobody sees: the next write overwrites it, but a
-// crash before that brings it back. After a failed sync nobody knows what is on the disk,
-// and the store must not go on.
+// afterCommit returns the error for a failed COMMIT that was rolled back, depending on what it left. SQLite writes the log,
+// then syncs it, then notes in the log's index where it ends. If the write failed, the log has no complete commit, and
+// nothing was kept. If the index could not grow, the log has a commit that no reader sees: the next write overwrites it, but
+// a crash before that brings it back. After a failed sync the content of the disk is unknown, and the store must not go on.
 func (s *Store) afterCommit(err error) error {
 	switch code := resultCode(err); {
 	case code == sqlite3.SQLITE_IOERR_SHMSIZE, code == sqlite3.SQLITE_IOERR_SHMMAP, code == sqlite3.SQLITE_IOERR_SHMOPEN:
@@ -68,9 +66,8 @@ func (s *Store) afterCommit(err error) error {
 	return s.fail(err)
 }
 
-// rollback ends a failed transaction. SQLite has ended it already after most faults of
-// the disk; then ROLLBACK fails, and that a new transaction can begin shows that the old
-// one is gone.
+// rollback ends a failed transaction. After most faults of the disk, SQLite has ended it
+// already; then ROLLBACK fails, and if a new transaction can begin, the old one is gone.
 func (w *writer) rollback(ctx context.Context) error {
 	_, err := w.conn.ExecContext(ctx, `ROLLBACK`)
 	if err == nil {
@@ -85,10 +82,9 @@ func (w *writer) rollback(ctx context.Context) error {
 	return nil
 }
 
-// Writable reports whether the store takes writes: whether its files are the ones that it
-// has open, and whether the last write succeeded. If that was refused it writes one page of the file anew, unchanged, so that it
-// notices when the disk has room again. The error wraps store.ErrUnwritable or
-// store.ErrBroken, or store.ErrBusy if another process is writing.
+// Writable reports whether the store accepts writes: whether its files are the ones that it has open, and whether the last
+// write succeeded. If the last write was refused, it writes one page of the file again, unchanged, to notice when the disk
+// has room again. The error wraps store.ErrUnwritable or store.ErrBroken, or store.ErrBusy if another process is writing.
 func (s *Store) Writable(ctx context.Context) error {
 	if err := s.enter(ctx); err != nil {
 		return err

@@ -6,8 +6,8 @@ import (
 	"os"
 )
 
-// A fileIdentity remembers which files a store has open: the database, its log and the
-// log's index. Under other files of these names somebody else reads and writes.
+// A fileIdentity identifies the files that a store has open: the database, its log and
+// the log's index. If other files have these names, other processes read and write those.
 type fileIdentity [3]fs.FileInfo
 
 func filesAt(path string) (id fileIdentity, err error) {
@@ -19,9 +19,8 @@ func filesAt(path string) (id fileIdentity, err error) {
 	return id, nil
 }
 
-// unmoved returns an error unless the files under the store's names are the ones that it
-// has open: what is written to a file that was removed or replaced is lost. It costs three
-// calls of stat, before each acknowledgement.
+// unmoved returns an error unless the files under the store's names are the ones that it has open: data
+// written to a removed or replaced file is lost. It costs three calls of stat, before each acknowledgement.
 func (s *Store) unmoved() error {
 	now, err := filesAt(s.path)
 	if err != nil {

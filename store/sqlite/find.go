@@ -14,7 +14,7 @@ const (
 
 	queryMatch = `SELECT id FROM ids WHERE tenant = ? AND id BETWEEN ? AND ? ORDER BY id LIMIT ?`
 
-	// Turns of one name are few, so they may be sorted.
+	// Few turns have one name, so they may be sorted.
 	queryExternal = `SELECT substr(kept, 49, 16) AS id FROM turns
 		WHERE tenant = ? AND name = ? AND external = ? ORDER BY id LIMIT ?`
 
@@ -50,8 +50,7 @@ func (s *Store) Tenants(ctx context.Context, after dag.Tenant, limit int) (list 
 	return list, nil
 }
 
-// Find returns the ids of the turns that have a name: a range of the primary key, or of the index
-// on what other systems call turns.
+// Find returns the ids of the turns that match a name: a range of the primary key, or of the index of external ids.
 func (s *Store) Find(ctx context.Context, tenant dag.Tenant, name store.Name, limit int) (ids []dag.TurnID, err error) {
 	err = s.read(ctx, "find", tenant, func(n int64) (err error) {
 		query, args := s.queries.find(n, name)
@@ -67,7 +66,7 @@ func (s *Store) Find(ctx context.Context, tenant dag.Tenant, name store.Name, li
 	return ids, nil
 }
 
-// find returns the query for the turns of a tenant that have a name, and its arguments without the limit; nil if there can be none.
+// find returns the query for the turns of a tenant that match a name, and its arguments without the limit; nil if there can be none.
 func (q *queries) find(tenant int64, name store.Name) (query *sql.Stmt, args []any) {
 	switch name := name.(type) {
 	case store.Prefix:

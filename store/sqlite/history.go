@@ -40,12 +40,10 @@ const (
 	termsIn = `
 		WHERE t.tenant = ?1 AND t.indx = ?2 AND (t.key, t.since) > (?3, ?4) AND t.key < ?5 AND (?6 = 0 OR t.since <= ?6 AND t.until > ?6) ORDER BY `
 
-	// SQLite plans a statement anew whenever a limit that is a bare parameter changes, which takes as long
-	// as running it.
+	// SQLite plans a statement again whenever a limit that is a bare parameter changes, which takes as long as running the statement.
 	termsLimit = ` LIMIT ?7 + 0`
 
-	// The keys all have the same length and are concatenated; the list has one element for each.
-	// Of an empty key substr makes NULL.
+	// The keys all have the same length and are concatenated; the list has one element for each. For an empty key substr returns NULL.
 	queryNewest = `SELECT t.indx, t.key, t.since, t.until, t.value FROM json_each(?1) j CROSS JOIN terms t
 		ON t.tenant = ?2 AND t.indx = ?3 AND t.key = coalesce(substr(?4, j.key * ?5 + 1, ?5), x'')
 		AND t.since = (SELECT max(n.since) FROM terms n WHERE n.tenant = ?2 AND n.indx = ?3 AND n.key = coalesce(substr(?4, j.key * ?5 + 1, ?5), x''))`
@@ -59,8 +57,7 @@ const (
 	queryEndTerm = `UPDATE terms SET until = ?1 WHERE tenant = ?2 AND indx = ?3 AND key = ?4 AND since = ?5 AND until > ?1`
 )
 
-// Write does what a change plans. If it erases, the log is emptied: so repeating an erasure that was
-// cut short finishes it.
+// Write writes what a change plans. If the plan erases, the log is emptied, so repeating an erasure that was cut short completes it.
 func (s *Store) Write(ctx context.Context, tenant dag.Tenant, c history.Change) error {
 	if err := s.enter(ctx); err != nil {
 		return failed("write", err)
@@ -81,7 +78,7 @@ func (s *Store) Write(ctx context.Context, tenant dag.Tenant, c history.Change) 
 			return err
 		}
 		if err := t.carryOut(p, tree); err != nil || len(p.Entries) == 0 {
-			return err // what is added to the record alone does not move the head
+			return err // adding to the record alone does not move the head
 		}
 		if err := t.exec("head", t.writer.head, int64(p.Head(t.head)), t.tenant); err != nil {
 			return err
@@ -97,8 +94,7 @@ func (s *Store) Write(ctx context.Context, tenant dag.Tenant, c history.Change) 
 	return nil
 }
 
-// plan reads what a change needs, and lets it plan. The tree is the ledger's right edge, if the change
-// asked for its size.
+// plan reads what a change needs, and returns its plan. It sets tree to the ledger's right edge, if the change asked for its size.
 func (t *tx) plan(c history.Change, tree *ledger.Tree) (*history.Plan, error) {
 	known, err := history.Know(c, t.name, t.head, func(n *history.Needs, k *history.State) error { return t.answer(n, k, tree) })
 	if err != nil {
@@ -111,7 +107,7 @@ func (t *tx) plan(c history.Change, tree *ledger.Tree) (*history.Plan, error) {
 	return p, p.Check(t.head, dag.Seq(tree.Size()))
 }
 
-// carryOut does what is planned, except moving the head.
+// carryOut carries out a plan, except moving the head.
 func (t *tx) carryOut(p *history.Plan, tree ledger.Tree) error {
 	var sorting sync.WaitGroup
 	sorting.Go(p.Sort) // while entries are inserted
@@ -145,7 +141,7 @@ func (t *tx) carryOut(p *history.Plan, tree ledger.Tree) error {
 	return err
 }
 
-// forget takes private halves away.
+// forget removes private halves.
 func (t *tx) forget(p *history.Plan) error {
 	if len(p.Forget)+len(p.ForgetRecords) == 0 {
 		return nil
@@ -169,7 +165,7 @@ func (t *tx) forget(p *history.Plan) error {
 	return nil
 }
 
-// blob is bytes that are never NULL.
+// blob returns b, or empty bytes if b is nil: they are never NULL.
 func blob(b []byte) []byte {
 	if b == nil {
 		return []byte{}
@@ -204,7 +200,7 @@ func (t *tx) endTerms(list []history.Ending) error {
 	return nil
 }
 
-// answer reads what a change needs, and the ledger's right edge if it is among that.
+// answer reads what a change needs, and the ledger's right edge if the change asks for its size.
 func (t *tx) answer(n *history.Needs, k *history.State, tree *ledger.Tree) (err error) {
 	if t.tenant == 0 {
 		k.Ranges = append(k.Ranges, make([][]history.Term, len(n.Ranges))...)
@@ -254,7 +250,7 @@ func (t *tx) answer(n *history.Needs, k *history.State, tree *ledger.Tree) (err 
 
 func (t *tx) readNewest(keys []history.Key, fn func(history.Term)) error {
 	keys = slices.Clone(keys)
-	slices.SortFunc(keys, func(a, b history.Key) int { // in the order of the table, and those of one length together
+	slices.SortFunc(keys, func(a, b history.Key) int { // in the order of the table, with the keys of one length together
 		return cmp.Or(cmp.Compare(a.Index, b.Index), cmp.Compare(len(a.Key), len(b.Key)), strings.Compare(a.Key, b.Key))
 	})
 	for all := []byte(nil); len(keys) > 0; {
@@ -337,7 +333,7 @@ func readRanges(ctx context.Context, query *sql.Stmt, tenant int64, ranges []his
 	return lists, nil
 }
 
-// eachTerm reads terms, each with its entry if the query has that.
+// eachTerm calls fn with terms, each with its entry if the query has entries.
 func eachTerm(rows *sql.Rows, err error, entries bool, fn func(history.Term)) error {
 	if err != nil {
 		return err
@@ -379,7 +375,7 @@ func (r *entryRow) entry() history.Entry {
 	return packed.Entry(r.seq, r.at, r.part, r.parts, r.kind, r.public, r.detail, r.private)
 }
 
-// checked returns the entry of a row of entries, if it is there and its leaf is what it was.
+// checked returns the entry of a row, if the entry exists and matches its leaf.
 func (r *entryRow) checked() (*history.Entry, error) { return packed.Checked(r.entry(), r.leaf) }
 
 func readEntries(of history.Stream, rows *sql.Rows, err error) (list []history.Entry, _ error) {
@@ -389,7 +385,7 @@ func readEntries(of history.Stream, rows *sql.Rows, err error) (list []history.E
 	var r entryRow
 	err = each(rows, func() error {
 		list = append(list, r.entry())
-		if of == history.Record { // the ledger's hashes say whether the leaf is what it was
+		if of == history.Record { // the ledger's hashes show whether the leaf has changed
 			return nil
 		}
 		return packed.CheckLeaf(&list[len(list)-1], r.leaf)
@@ -397,10 +393,10 @@ func readEntries(of history.Stream, rows *sql.Rows, err error) (list []history.E
 	return list, err
 }
 
-// clipped is a number that a statement can take; nothing is above dag.MaxSeq.
+// clipped returns a number in the type of a statement's argument; no number is above dag.MaxSeq.
 func clipped(seq dag.Seq) int64 { return int64(min(seq, dag.MaxSeq)) }
 
-// numberList writes numbers as a statement takes them: a JSON array, each once.
+// numberList returns numbers in the form that a statement accepts: a JSON array without duplicates.
 func numberList(seqs []dag.Seq) string {
 	list := []byte{'['}
 	for i, seq := range slices.Compact(slices.Sorted(slices.Values(seqs))) {

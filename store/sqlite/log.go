@@ -112,7 +112,7 @@ func (s *Store) LogHashes(ctx context.Context, tenant dag.Tenant, level int, fro
 	return hashes, nil
 }
 
-// eachNumbered reads rows of a number and bytes, whose numbers are consecutive.
+// eachNumbered reads rows of a number and bytes. The numbers must be consecutive.
 func eachNumbered(rows *sql.Rows, next uint64, what string, fn func([]byte) error) error {
 	var n uint64
 	var column sql.RawBytes

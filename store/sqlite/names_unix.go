@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// names says how many names a file has.
+// names returns the number of a file's names.
 func names(info fs.FileInfo) int {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
 		return int(s.Nlink)
@@ -16,7 +16,7 @@ func names(info fs.FileInfo) int {
 	return 1
 }
 
-// running reports whether there is a process of this id.
+// running reports whether a process with this id exists.
 func running(pid int) bool { return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
 
 // writable returns an error if this process may not write to the file, such as one on a

@@ -33,17 +33,13 @@ type Options struct {
 	// for as long as their contexts allow.
 	Busy time.Duration
 
-	// ReadOnly opens the file for reading alone, also where it cannot be written to: on a
-	// read-only or full disk. It is not migrated, and every write returns an error that
-	// wraps store.ErrUnwritable.
+	// ReadOnly opens the file only for reading, even if it cannot be written to, as on a read-only or full
+	// disk. The file is not migrated, and every write returns an error that wraps store.ErrUnwritable.
 	ReadOnly bool
 
-	// Step is for tests that let a write fail or a process die at any point.
-	// It is called before each step of a write, with the step's name, and after
-	// the commit, with "committed". An error ends the write there: before the
-	// commit nothing is kept; from "committed" on everything is, and the
-	// store counts as broken. Erase has one more step, "checkpoint", whose failure
-	// leaves the store usable. Nil means none.
+	// Step lets tests make a write fail, or a process die, at any point. It is called before each step of a write, with the step's name, and after
+	// the commit, with "committed". An error ends the write there: before the commit nothing is kept; from "committed" on everything is kept, and
+	// the store counts as broken. A write that erases has one more step, "checkpoint", whose failure leaves the store usable. Nil means no faults.
 	Step func(step string) error
 }
 
@@ -56,8 +52,7 @@ type Store struct {
 	readers *sql.DB
 	queries queries
 
-	// writing holds a token that anyone who uses the writer takes. A channel, so
-	// that waiting for it ends with the context.
+	// writing contains a token while the writer is in use. It is a channel, so that waiting for it ends with the context.
 	writing chan struct{}
 	writer  *writer
 	files   fileIdentity
@@ -69,15 +64,14 @@ type Store struct {
 	gate   sync.RWMutex
 	closed bool
 
-	broken  atomic.Pointer[error] // why, if the outcome of a write is unknown
+	broken  atomic.Pointer[error] // the cause, if the outcome of a write is unknown
 	refuses atomic.Bool           // the disk refused the last write
 }
 
 var _ store.Store = (*Store)(nil)
 
-// Create makes a new database file, which only its owner may read, and opens
-// it. If there is a file already the error wraps fs.ErrExist. The file gets its name
-// when it is complete, so that an empty one is never a store.
+// Create makes a new database file, which only its owner may read, and opens it. If the file exists the
+// error wraps fs.ErrExist. The file gets its name when it is complete, so an empty file is never a store.
 func Create(ctx context.Context, path string, o Options) (*Store, error) {
 	if err := create(ctx, path); err != nil {
 		return nil, failed("creating a store", err)
@@ -123,8 +117,7 @@ func create(ctx context.Context, path string) error {
 	return err
 }
 
-// syncFolder makes the new file's name durable. Where folders cannot be synced
-// (Windows) the file system does so itself, hence no error.
+// syncFolder makes the new file's name durable. Where folders cannot be synced (Windows) the file system does so itself, so errors are ignored.
 func syncFolder(path string) {
 	if d, err := os.Open(path); err == nil {
 		_ = d.Sync()
@@ -132,11 +125,9 @@ func syncFolder(path string) {
 	}
 }
 
-// Open opens a database file that Create made, and brings it to the newest
-// schema. If there is none the error wraps fs.ErrNotExist. A file of another
-// program, or an empty one, wraps ErrForeign and is left as it is, one of a newer version
-// of this one wraps store.ErrSchema, and one that cannot be written to wraps
-// store.ErrUnwritable.
+// Open opens a database file that Create made, and migrates it to the newest schema. If there is no file the error wraps
+// fs.ErrNotExist. For a file of another program, or an empty file, the error wraps ErrForeign, and the file is not changed;
+// for the file of a newer version it wraps store.ErrSchema, and for a file that cannot be written to store.ErrUnwritable.
 func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -192,12 +183,11 @@ func open(ctx context.Context, path string, o Options, isNew bool) (s *Store, er
 	if err := s.openReaders(ctx, o, "rw"); err != nil {
 		return s, err
 	}
-	s.files, err = filesAt(path) // the log is there once anything was read
+	s.files, err = filesAt(path) // the log exists once anything was read
 	return s, err
 }
 
-// openReaders opens the connections that read. mode is SQLite's, with further parameters
-// of a file's name after it, if any.
+// openReaders opens the connections for reading. mode is SQLite's mode, followed by further parameters of a file's name, if any.
 func (s *Store) openReaders(ctx context.Context, o Options, mode string) error {
 	name, err := dataSource(s.path, o.Busy, "query_only(1)", "cache_size(-8192)")
 	if err != nil {
@@ -218,9 +208,8 @@ func (s *Store) openReaders(ctx context.Context, o Options, mode string) error {
 	return err
 }
 
-// openReadOnly tries from the usual to the last resort: as others do; without writing; with
-// the log's index as it is, or in memory; and, where there is no log, as a file that nobody
-// changes.
+// openReadOnly tries several modes, from the usual to the last resort: as for writing; without writing;
+// with the log's index as it is, or in memory; and, if there is no log, as a file that does not change.
 func (s *Store) openReadOnly(ctx context.Context, o Options) error {
 	modes := []string{"rw", "ro", "ro&readonly_shm=1"}
 	if log, err := os.Stat(s.path + "-wal"); err != nil || log.Size() == 0 {
@@ -250,7 +239,7 @@ func (s *Store) openReadOnly(ctx context.Context, o Options) error {
 	return unwritable(err)
 }
 
-// current refuses a file that is not ours, or of another schema than this program's.
+// current refuses a file that is not a store, or has another schema than this program's.
 func (s *Store) current(ctx context.Context) (err error) {
 	texts, err := packed.Schema(schemaFiles)
 	if err != nil {
@@ -274,8 +263,7 @@ func (s *Store) current(ctx context.Context) (err error) {
 	return nil
 }
 
-// dataSource writes the driver's name for the file. The path is escaped, since
-// a file's name may hold "?" and "%".
+// dataSource returns the driver's name for the file. The path is escaped, since a file's name may contain "?" and "%".
 func dataSource(path string, busy time.Duration, pragmas ...string) (string, error) {
 	path, err := filepath.Abs(path)
 	if err = errors.Join(err, RegisterVFS()); err != nil {
@@ -296,9 +284,8 @@ func dataSource(path string, busy time.Duration, pragmas ...string) (string, err
 	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + q.Encode(), nil
 }
 
-// checkpointOld empties the log that a crash left behind: an erased text may
-// be in it. Another process that has the file open keeps it from doing so,
-// and is the one that must finish its own erasures.
+// checkpointOld empties the log that a crash left: it may contain an erased text. If another process
+// has the file open, the log cannot be emptied, and that process must finish its own erasures.
 func (s *Store) checkpointOld(ctx context.Context) error {
 	if log, err := os.Stat(s.path + "-wal"); err != nil || log.Size() == 0 {
 		return nil
@@ -307,11 +294,10 @@ func (s *Store) checkpointOld(ctx context.Context) error {
 	return unwritable(err)
 }
 
-// Epoch returns 0: nobody else's data take the place of these.
+// Epoch returns 0: no other server can replace the data.
 func (s *Store) Epoch() uint64 { return 0 }
 
-// Close waits for methods that are under way and releases the file. Closing
-// twice is harmless.
+// Close waits for running methods and releases the file. Closing twice is harmless.
 func (s *Store) Close() error {
 	s.gate.Lock()
 	defer s.gate.Unlock()
@@ -332,8 +318,7 @@ func (s *Store) release() error {
 	}
 	if s.writer != nil {
 		if s.broken.Load() == nil && s.writer.conn != nil {
-			// Anyone who copies the file then copies everything. A reader elsewhere can
-			// are in the way; what is in the log is as durable there.
+			// A copy of the file is then complete. A reader in another process can prevent that; data in the log is equally durable.
 			_, _ = s.writer.checkpoint(context.Background())
 		}
 		errs = append(errs, s.writer.close())
@@ -341,8 +326,7 @@ func (s *Store) release() error {
 	return errors.Join(errs...)
 }
 
-// enter says whether the store can be used. If so the caller must call
-// s.gate.RUnlock when it is done with the database.
+// enter returns an error if the store cannot be used. Otherwise the caller must call s.gate.RUnlock when it is done with the database.
 func (s *Store) enter(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -355,7 +339,7 @@ func (s *Store) enter(ctx context.Context) error {
 	return err
 }
 
-// usable is called with the gate held.
+// usable returns an error if the store cannot be used. The caller has the gate locked.
 func (s *Store) usable() error {
 	if s.closed {
 		return store.ErrClosed
@@ -366,8 +350,7 @@ func (s *Store) usable() error {
 	return nil
 }
 
-// tenant finds a tenant's number by an in-memory look-up, or by a query the
-// first time. It reports false if the tenant has never written anything.
+// tenant returns a tenant's number, from memory, or by a query the first time. It reports false if the tenant has never written anything.
 func (s *Store) tenant(ctx context.Context, name dag.Tenant) (int64, bool, error) {
 	if n, ok := s.tenants.Load(name); ok {
 		return n.(int64), true, nil

@@ -15,14 +15,13 @@ import (
 	"github.com/graphkernel/graphkernel/store/packed"
 )
 
-// VFS is the name of SQLite's file layer with checksums, for a program that opens the file of a
-// store as a database of its own: "file:PATH?vfs=" + VFS. Without it the program can read the file,
-// and the store refuses every page that the program writes. Before the name can be used
-// RegisterVFS must have returned.
+// VFS is the name of SQLite's file layer with checksums, for a program that opens the file of a store as a
+// database of its own: "file:PATH?vfs=" + VFS. Without this layer the program can read the file, but the
+// store refuses every page that the program writes. The name can be used only after RegisterVFS has returned.
 const VFS = "graphkernel"
 
 const (
-	// checksumSize is how many bytes each page of the file keeps free at its end.
+	// checksumSize is the number of bytes that each page of the file keeps free at its end.
 	checksumSize = 8
 
 	// A file's header (https://www.sqlite.org/fileformat2.html, section 1.3).
@@ -36,10 +35,9 @@ const (
 	magic = "SQLite format 3\x00"
 )
 
-// checksum writes the checksum of a page into its last 8 bytes. It is that of SQLite's own
-// checksum layer (https://www.sqlite.org/cksumvfs.html): two sums over words of 32 bits, each
-// of which goes on from the other. Both steps can be undone, so a change within one word always
-// changes the sums.
+// checksum returns the checksum of a page, which belongs in its last 8 bytes. It is computed like that of
+// SQLite's own checksum layer (https://www.sqlite.org/cksumvfs.html): two sums over words of 32 bits, each of
+// which continues from the other. Both steps can be undone, so a change within one word always changes the sums.
 func checksum(page []byte) uint64 {
 	var a, b uint32
 	for p := page[:len(page)-checksumSize]; len(p) >= 8; p = p[8:] {
@@ -51,25 +49,25 @@ func checksum(page []byte) uint64 {
 
 func isPage(size int32) bool { return size >= smallestPage && size&(size-1) == 0 }
 
-// RegisterVFS makes the layer known to SQLite, once.
+// RegisterVFS registers the layer with SQLite, once.
 var RegisterVFS = sync.OnceValue(registerVFS)
 
-// layer is what the functions below know: SQLite hands them nothing of theirs.
+// layer is the state of the functions below: SQLite passes them no state of their own.
 var layer struct {
-	base  sqlite3.Tsqlite3_vfs // the system's own
+	base  sqlite3.Tsqlite3_vfs // the system's own layer
 	mu    sync.Mutex
-	files map[uintptr]uintptr // the methods of the base to those that the layer has in their place
+	files map[uintptr]uintptr // from the methods of the base to the layer's methods that replace them
 }
 
-// methods are those of an open file, and those that they replace.
+// methods are the methods of an open file, and the methods that they replace.
 type methods struct {
 	sqlite3.Tsqlite3_io_methods
 	base    sqlite3.Tsqlite3_io_methods
-	checked uintptr // the methods of a file with checksums; 0: these are
+	checked uintptr // the methods of a file with checksums; 0: these methods are
 }
 
-// registerVFS registers a copy of the system's layer that opens files itself. An open file is the
-// system's, with other methods to read and write.
+// registerVFS registers a copy of the system's layer with an open function of
+// its own. An open file is the system's, with other methods to read and write.
 func registerVFS() error {
 	tls := libc.NewTLS()
 	defer tls.Close()
@@ -93,14 +91,14 @@ func registerVFS() error {
 	return nil
 }
 
-// at is what is at an address outside of Go's memory.
+// at returns the value at an address outside of Go's memory.
 func at[T any](p uintptr) *T { return *(**T)(unsafe.Pointer(&p)) }
 
-// bytesAt are n bytes at an address outside of Go's memory.
+// bytesAt returns n bytes at an address outside of Go's memory.
 func bytesAt(p uintptr, n int32) []byte { return unsafe.Slice(at[byte](p), n) }
 
-// pointer is a function of Go as SQLite's code keeps it: the address of its descriptor. Functions
-// without a closure have one that does not move.
+// pointer returns a function of Go in the form that SQLite's code stores: the address
+// of its descriptor. The descriptor of a function without a closure does not move.
 func pointer[F any](f F) uintptr { return *(*uintptr)(unsafe.Pointer(&f)) }
 
 // function is the inverse of pointer.
@@ -127,7 +125,7 @@ func openFile(tls *libc.TLS, vfs, name, file uintptr, flags int32, out uintptr) 
 	return rc
 }
 
-// methodsOver returns the methods of the layer over those of the base, for a file that may be no store. There are few, and they stay.
+// methodsOver returns the layer's methods over those of the base, for a file that may not be a store. There are few, and they are never freed.
 func methodsOver(tls *libc.TLS, base uintptr) (uintptr, int32) {
 	layer.mu.Lock()
 	defer layer.mu.Unlock()
@@ -140,7 +138,7 @@ func methodsOver(tls *libc.TLS, base uintptr) (uintptr, int32) {
 		return 0, sqlite3.SQLITE_NOMEM
 	}
 	m := methods{Tsqlite3_io_methods: *at[sqlite3.Tsqlite3_io_methods](base), base: *at[sqlite3.Tsqlite3_io_methods](base)}
-	m.FiVersion = min(m.FiVersion, 2) // without mapping the file into memory, which nobody would check
+	m.FiVersion = min(m.FiVersion, 2) // without mapping the file into memory, which would bypass the checksums
 	m.FxDeviceCharacteristics = pointer(deviceCharacteristics)
 	m.FxRead, m.FxWrite = pointer(readChecked), pointer(writeChecked)
 	*at[methods](checked) = m
@@ -152,13 +150,13 @@ func methodsOver(tls *libc.TLS, base uintptr) (uintptr, int32) {
 
 func of(file uintptr) *methods { return at[methods](at[sqlite3.Tsqlite3_file](file).FpMethods) }
 
-// deviceCharacteristics are the base's, but SQLite must read pages whole: else it reads long values past its
-// cache, without the end of a page.
+// deviceCharacteristics returns those of the base, but SQLite must read pages
+// whole: otherwise it reads long values past its cache, without the end of a page.
 func deviceCharacteristics(tls *libc.TLS, file uintptr) int32 {
 	return function[func(*libc.TLS, uintptr) int32](of(file).base.FxDeviceCharacteristics)(tls, file) &^ sqlite3.SQLITE_IOCAP_SUBPAGE_READ
 }
 
-// readChecked reads, and compares a page that it read whole with its checksum.
+// readChecked reads, and compares the checksum of a page that it read whole.
 func readChecked(tls *libc.TLS, file, buffer uintptr, n int32, offset int64) int32 {
 	rc := function[accessFunc](of(file).base.FxRead)(tls, file, buffer, n, offset)
 	if rc != sqlite3.SQLITE_OK || !isPage(n) {
@@ -166,7 +164,7 @@ func readChecked(tls *libc.TLS, file, buffer uintptr, n int32, offset int64) int
 	}
 	page := bytesAt(buffer, n)
 	if offset == 0 && string(page[:len(magic)]) != magic {
-		return rc // no database, as SQLite says itself
+		return rc // not a database; SQLite reports that itself
 	}
 	if checksum(page) != binary.LittleEndian.Uint64(page[n-checksumSize:]) {
 		return sqlite3.SQLITE_IOERR_DATA
@@ -174,7 +172,7 @@ func readChecked(tls *libc.TLS, file, buffer uintptr, n int32, offset int64) int
 	return rc
 }
 
-// writeChecked writes a page with its checksum. SQLite does not use the bytes that it overwrites.
+// writeChecked writes a page with its checksum. SQLite does not use the bytes of the checksum.
 func writeChecked(tls *libc.TLS, file, buffer uintptr, n int32, offset int64) int32 {
 	if isPage(n) {
 		page := bytesAt(buffer, n)
@@ -183,7 +181,7 @@ func writeChecked(tls *libc.TLS, file, buffer uintptr, n int32, offset int64) in
 	return function[accessFunc](of(file).base.FxWrite)(tls, file, buffer, n, offset)
 }
 
-// readUnknown is readChecked if the file is a store by now, and else the base's.
+// readUnknown is readChecked if the file is a store by now, else the read of the base.
 func readUnknown(tls *libc.TLS, file, buffer uintptr, n int32, offset int64) int32 {
 	if isPage(n) && isStore(tls, file) {
 		at[sqlite3.Tsqlite3_file](file).FpMethods = of(file).checked
@@ -192,7 +190,7 @@ func readUnknown(tls *libc.TLS, file, buffer uintptr, n int32, offset int64) int
 	return function[accessFunc](of(file).base.FxRead)(tls, file, buffer, n, offset)
 }
 
-// writeUnknown is writeChecked if the file is a store by now, or becomes one with the first page; and else the base's.
+// writeUnknown is writeChecked if the file is a store by now, or becomes one with this first page, else the write of the base.
 func writeUnknown(tls *libc.TLS, file, buffer uintptr, n int32, offset int64) int32 {
 	if isPage(n) && (offset == 0 && isStoreHeader(bytesAt(buffer, headerSize)) || offset > 0 && isStore(tls, file)) {
 		at[sqlite3.Tsqlite3_file](file).FpMethods = of(file).checked
@@ -212,23 +210,22 @@ func isStore(tls *libc.TLS, file uintptr) bool {
 	return rc == sqlite3.SQLITE_OK && isStoreHeader(bytesAt(memory, headerSize))
 }
 
-// isStoreHeader reports whether a header is that of a store whose pages have checksums: all but those of old schemas, which are refused, that keep
-// no room for them.
+// isStoreHeader reports whether a header is that of a store whose pages have checksums.
+// Only stores with old schemas, which are refused, may have no room for them.
 func isStoreHeader(header []byte) bool {
 	ours := binary.BigEndian.Uint32(header[headerApplication:]) == applicationID
 	return ours && (binary.BigEndian.Uint32(header[headerVersion:]) >= packed.Oldest || header[headerReserved] != 0)
 }
 
-// A bare connection is one without the driver, which has no way to ask for room in the pages.
+// A bare is a connection without the driver, which cannot ask for room in the pages.
 type bare struct {
 	tls     *libc.TLS
 	db      uintptr
 	strings []uintptr
 }
 
-// openBare opens the database at path in a layer, "" for the system's. What is written anew has room
-// for checksums from then on: a new file, and what VACUUM INTO writes. The connection must be closed
-// whether there is an error or not.
+// openBare opens the database at path in a layer, "" for the system's. From then on, files that are written anew have room
+// for checksums: a new file, and the file that VACUUM INTO writes. The connection must be closed even if there is an error.
 func openBare(path, vfs string, busy time.Duration) (*bare, error) {
 	c := &bare{tls: libc.NewTLS()}
 	memory := libc.Xcalloc(c.tls, 2, 8)
@@ -255,7 +252,7 @@ func openBare(path, vfs string, busy time.Duration) (*bare, error) {
 
 var errMemory = errors.New("no memory")
 
-// text is a string as C has it, until the connection is closed.
+// text returns a string in the form of C, which is valid until the connection is closed.
 func (c *bare) text(s string) (uintptr, error) {
 	p, err := libc.CString(s)
 	c.strings = append(c.strings, p)
@@ -285,7 +282,7 @@ func (c *bare) failed(rc int32) error {
 	return resultError{int(rc), libc.GoString(sqlite3.Xsqlite3_errstr(c.tls, rc))}
 }
 
-// A resultError is an error of a bare connection, as the driver's Error is of another.
+// A resultError is an error of a bare connection, like the driver's Error for its connections.
 type resultError struct {
 	code int
 	text string
@@ -304,7 +301,7 @@ func (c *bare) close() {
 	c.tls.Close()
 }
 
-// createFile makes the empty file at path a database with checksums and nothing in it.
+// createFile turns the empty file at path into a database with checksums and without tables.
 func createFile(path string) error {
 	if err := RegisterVFS(); err != nil {
 		return err

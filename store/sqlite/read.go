@@ -14,21 +14,18 @@ import (
 	"github.com/graphkernel/graphkernel/store/packed"
 )
 
-// The columns of a record. The key comes after the text, as in the table: who asks for it
-// reads through the text.
+// The columns of a record. The key comes after the text, as in the table: a query for it reads through the text.
 const recordColumns = `t.seq, t.kept, t.salt, t.external, t.body, t.key`
 
-// A list of ids goes in as one JSON array of hex strings, since a statement
-// has a fixed number of parameters. CROSS JOIN fixes the order of the
-// look-ups; the planner knows nothing of the array's length.
+// A list of ids is passed as one JSON array of hex strings, since a statement has a fixed number of
+// parameters. CROSS JOIN fixes the order of the look-ups; the planner does not know the array's length.
 const (
 	queryTurns = `SELECT ` + recordColumns + ` FROM json_each(?) j
 		CROSS JOIN ids i ON i.tenant = ? AND i.id = unhex(j.value)
 		CROSS JOIN turns t ON t.turn = i.turn`
 
-	// The same without the text, in whose place one byte says that it is there, and without
-	// the key, which lies after it: SQLite does not touch the pages of a long text that
-	// nobody asks for.
+	// The same without the text, in whose place one byte says that it exists, and without the key,
+	// which is stored after it: SQLite does not touch the pages of a long text that is not selected.
 	queryStored = `SELECT t.seq, t.kept, t.salt, NULL, iif(t.body IS NULL, NULL, x'00'), NULL FROM json_each(?) j
 		CROSS JOIN ids i ON i.tenant = ? AND i.id = unhex(j.value)
 		CROSS JOIN turns t ON t.turn = i.turn`
@@ -43,7 +40,7 @@ const (
 	queryScan = `SELECT ` + recordColumns + ` FROM turns t
 		WHERE t.tenant = ? AND t.seq > ? AND t.seq <= ? ORDER BY t.seq LIMIT ?`
 
-	// A conversation's turns are found by the numbers that its runs hold.
+	// A conversation's turns are found by the numbers in its runs.
 	queryRuns = `SELECT run FROM runs
 		WHERE tenant = ? AND conversation = ? AND last > ? ORDER BY last`
 
@@ -119,7 +116,7 @@ func (q *queries) close() error {
 	return errors.Join(errs...)
 }
 
-// read runs fn with the tenant's number, unless the tenant has nothing at all.
+// read runs fn with the tenant's number, unless the tenant has no data.
 func (s *Store) read(ctx context.Context, what string, tenant dag.Tenant, fn func(tenant int64) error) error {
 	if err := s.enter(ctx); err != nil {
 		return failed(what, err)
@@ -180,8 +177,8 @@ func (s *Store) named(ctx context.Context, tenant dag.Tenant, ids []dag.TurnID) 
 	return records, nil
 }
 
-// placed returns the records at places, each once, in one query and with one look-up
-// for each run of neighbours. The number alone leads to a turn; the conversation is compared.
+// placed returns the records at places, each once, in one query with one look-up for each
+// run of neighbours. A turn is found by its number alone; its conversation is compared.
 func (s *Store) placed(ctx context.Context, tenant dag.Tenant, places []store.Place) (records []store.Record, err error) {
 	err = s.read(ctx, "placed", tenant, func(n int64) error {
 		if len(places) == 0 {
@@ -213,10 +210,8 @@ func comparePlaces(a, b store.Place) int {
 	return cmp.Or(cmp.Compare(a.Seq, b.Seq), a.Conversation.Compare(b.Conversation))
 }
 
-// numberRanges writes the numbers of places, which are sorted, as the statement takes
-// them: pairs of a first and a last one. A slice takes many neighbours, and a step from
-// one to the next costs half as much as a look-up. Beyond the last possible number there is
-// nothing to find.
+// numberRanges returns the numbers of places, which are sorted, in the form that the statement accepts: pairs of a first and a last number. A
+// slice reads many neighbours, and a step from one to the next costs half as much as a look-up. Numbers above the last possible one are left out.
 func numberRanges(places []store.Place) string {
 	b := make([]byte, 0, 2+16*len(places))
 	b = append(b, '[')
@@ -237,7 +232,7 @@ func numberRanges(places []store.Place) string {
 	return string(append(b, ']'))
 }
 
-// idList writes ids as the statements take them: a JSON array of hex strings.
+// idList returns ids in the form that the statements accept: a JSON array of hex strings.
 func idList(ids []dag.TurnID) string {
 	b := make([]byte, 0, 2+35*len(ids))
 	b = append(b, '[')
@@ -252,18 +247,16 @@ func idList(ids []dag.TurnID) string {
 	return string(append(b, ']'))
 }
 
-// A page of a scan ends with one of these. Between pages nothing is held open:
-// fn may take as long as it likes and call the store, and no old snapshot
-// keeps the log from being emptied.
+// Bounds of a page of a scan. Between pages nothing is kept open: fn may take as long
+// as it likes and call the store, and no old snapshot keeps the log from being emptied.
 const (
 	pageRecords = 256
 	pageBytes   = 4 << 20
 
-	bytesOfParent = 65 // of a turn with thousands of parents they are more than the text
+	bytesOfParent = 65 // a turn with thousands of parents has more bytes of parents than of text
 )
 
-// Scan returns records by ascending number. It holds at most 256 of them in
-// memory, and less if they have more than 4 MiB of text.
+// Scan calls fn with records by ascending number. It has at most 256 of them in memory, and fewer if they have more than 4 MiB of text.
 func (s *Store) Scan(ctx context.Context, tenant dag.Tenant, after dag.Seq, conversation *dag.ConversationID, fn func(*store.Record) error) error {
 	head, err := s.Head(ctx, tenant)
 	if err != nil {
@@ -350,7 +343,7 @@ func (s *Store) conversationRows(ctx context.Context, tenant int64, after, head 
 	return s.queries.numbered.QueryContext(ctx, string(append(numbers, ']')), tenant)
 }
 
-// each scans the rows into dest one after the other and closes them.
+// each scans the rows into dest one after the other, calls fn for each, and closes them.
 func each(rows *sql.Rows, fn func() error, dest ...any) (err error) {
 	defer func() {
 		err = errors.Join(err, rows.Close())
@@ -366,8 +359,7 @@ func each(rows *sql.Rows, fn func() error, dest ...any) (err error) {
 	return rows.Err()
 }
 
-// eachRecord reads rows of recordColumns. The record is fn's until it returns; its Body
-// and Parents fn may keep.
+// eachRecord calls fn with rows of recordColumns. fn may use the record until it returns, and may keep its Body and Parents.
 func eachRecord(rows *sql.Rows, fn func(*store.Record) error) error {
 	var seq int64
 	var kept, salt, external, body, key sql.RawBytes

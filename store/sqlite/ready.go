@@ -9,8 +9,8 @@ import (
 
 const queryLastEntry = `SELECT coalesce(max(seq), 0) FROM entries WHERE tenant = ?`
 
-// Ready makes the folder of texts that were prepared for hooks, and returns it with the number of the tenant's last entry. From then on each write that appends an
-// entry, of any process, records it there before it commits. It waits for the writer.
+// Ready makes the folder of texts that are prepared for hooks, and returns it with the number of the tenant's last entry. From then on
+// each write that appends an entry, in any process, records the entry's number there before it commits. Ready waits for the writer.
 func (s *Store) Ready(ctx context.Context, tenant dag.Tenant) (folder ready.Folder, last dag.Seq, err error) {
 	if err := s.enter(ctx); err != nil {
 		return folder, 0, failed("making ready", err)
@@ -35,7 +35,7 @@ func (s *Store) Ready(ctx context.Context, tenant dag.Tenant) (folder ready.Fold
 
 func (s *Store) ready(tenant dag.Tenant) ready.Folder { return ready.Beside(s.path, string(tenant)) }
 
-// moveReady records the number of the last entry for readers of texts that were prepared, if there may be any.
+// moveReady records the number of the last entry in the folder of prepared texts, if the folder exists.
 func (t *tx) moveReady(last dag.Seq) error {
 	if !t.ready.There() {
 		return nil

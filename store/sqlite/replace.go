@@ -16,35 +16,33 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// A Hold on a file keeps all others from using it as a database: nobody has it open,
-// in this process or another, and anyone who opens it waits until Release.
+// A Hold on a file keeps all others from using it as a database: no connection has it
+// open, in this process or another, and a connection that opens it waits until Release.
 type Hold struct {
 	path string
 	db   *sql.DB
 	conn *sql.Conn
 }
 
-// HoldFile takes hold of a file that is there, database or not. If somebody has it open
-// still after wait the error wraps store.ErrBusy. A file that is no SQLite database is
-// used by nobody as one, and is held for the sake of its name alone.
+// HoldFile returns a Hold on an existing file, database or not. If another connection still has it open after wait, the error
+// wraps store.ErrBusy. A file that is not an SQLite database cannot be in use as one; the Hold then only covers its name.
 //
-// BEGIN EXCLUSIVE alone is not enough: with a write-ahead log it keeps writers out, and
-// not a process that has the file open and nothing to write yet. A connection that is to
-// lock exclusively before it has read anything takes the lock on the file itself, in
-// which every other one that is open has a share.
+// BEGIN EXCLUSIVE alone is not enough: with a write-ahead log it excludes writers, but not a process
+// that has the file open and nothing to write yet. A connection that is set to lock exclusively before
+// its first read takes the lock on the file itself, of which every other open connection has a share.
 func HoldFile(ctx context.Context, path string, wait time.Duration) (*Hold, error) {
 	path, err := filepath.EvalSymlinks(path) // SQLite keeps the log beside the file that a link leads to
 	if err != nil {
 		return nil, err
 	}
 	h := &Hold{path: path}
-	database := begins(path) // before SQLite writes into it what is in a log beside it
+	database := begins(path) // asked before SQLite copies a log beside the file into it
 	var e *driver.Error
 	switch err := h.take(ctx, wait); {
 	case err == nil:
 		return h, nil
 	case errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_NOTADB,
-		// Of the log of another one beside it SQLite sees some pages, and misses the others.
+		// If the log beside it is that of another database, SQLite sees some pages, and misses the others.
 		errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_CORRUPT && !database:
 		return h, h.Release()
 	default:
@@ -52,7 +50,7 @@ func HoldFile(ctx context.Context, path string, wait time.Duration) (*Hold, erro
 	}
 }
 
-// begins reports whether a file begins as a database does.
+// begins reports whether a file begins like a database.
 func begins(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {
@@ -78,14 +76,13 @@ func (h *Hold) take(ctx context.Context, wait time.Duration) error {
 	if _, err := h.conn.ExecContext(ctx, `BEGIN EXCLUSIVE`); err != nil { // for a file without a log
 		return err
 	}
-	_, err = h.conn.ExecContext(ctx, `COMMIT`) // which keeps the lock
+	_, err = h.conn.ExecContext(ctx, `COMMIT`) // COMMIT keeps the lock
 	return err
 }
 
-// Replace returns another file of the same folder the name of the held one, which is gone
-// then. What is in the log of the held file is emptied into it first and its log and its
-// index are removed, since SQLite would take them for the new file's; nobody can have
-// the new file open as long as it has not the name.
+// Replace renames another file of the same folder to the name of the held file, which is gone then. The
+// log of the held file is copied into it first, and its log and index are removed, since SQLite would use
+// them for the new file. No connection can have the new file open under the name before it has the name.
 func (h *Hold) Replace(ctx context.Context, with string) error {
 	if err := h.replace(ctx, with); err != nil {
 		return fmt.Errorf("sqlite: replacing %s: %w", h.path, err)
@@ -100,7 +97,7 @@ func (h *Hold) replace(ctx context.Context, with string) error {
 			return err
 		}
 	}
-	if windows { // where a file that anybody has open can neither be replaced nor removed
+	if windows { // where an open file can neither be replaced nor removed
 		if err := h.Release(); err != nil {
 			return err
 		}
@@ -121,16 +118,15 @@ func (h *Hold) replace(ctx context.Context, with string) error {
 	if err := os.Rename(with, h.path); err != nil {
 		return err
 	}
-	// Anyone who opened the old file a moment ago waits for the lock, and would then write
-	// into a file without a name, and beside the new one. Without its first bytes it is
-	// no database. If it has another name it is somebody's still.
+	// A process that opened the old file a moment ago waits for the lock, and would then write into a file without a name, and beside
+	// the new one. Without its first bytes the old file is not a database. If it has another name, it stays in use under that name.
 	if info, err := old.Stat(); err == nil && names(info) == 0 {
 		_, _ = old.WriteAt(make([]byte, 16), 0) // all is done; this only warns others
 	}
 	return nil
 }
 
-// Release lets go. Releasing twice is harmless.
+// Release ends the Hold. Releasing twice is harmless.
 func (h *Hold) Release() error {
 	var errs []error
 	if h.conn != nil {

@@ -8,8 +8,7 @@ import (
 	"github.com/graphkernel/graphkernel/store/packed"
 )
 
-// takeTail takes away the runs at a conversation's end that the new turns take
-// in, and gives them as one.
+// takeTail removes the runs at a conversation's end that the new turns absorb, and returns them as one.
 func (t *tx) takeTail(conversation dag.ConversationID, fresh int) (packed.Run, error) {
 	var taken []packed.Run
 	var lengths []int
@@ -29,8 +28,7 @@ func (t *tx) takeTail(conversation dag.ConversationID, fresh int) (packed.Run, e
 	}
 }
 
-// lastRun reads the last run that ends before a number. A run that is full comes
-// without its bytes: nothing takes it in.
+// lastRun reads the last run that ends before a number. A full run is read without its bytes, since it is never absorbed.
 func (t *tx) lastRun(r *packed.Run, before dag.Seq) (bool, error) {
 	var last int64
 	err := t.tailRun.QueryRowContext(t.ctx, packed.MaxRun-1, t.tenant, r.Conversation[:], int64(before)).Scan(&last, &r.Turns, &r.Packed)

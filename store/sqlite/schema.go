@@ -17,11 +17,10 @@ import (
 	"github.com/graphkernel/graphkernel/store/packed"
 )
 
-// applicationID marks a database file as ours: "GKP1" in ASCII.
+// applicationID marks a database file as a store: "GKP1" in ASCII.
 const applicationID = 0x474b5031
 
-// ErrForeign is wrapped when a file is not a database of this package. It has
-// not been changed.
+// ErrForeign is wrapped when a file is not a database of this package. The file has not been changed.
 var ErrForeign = errors.New("not a Graph Kernel database")
 
 //go:embed schema/*.sql
@@ -30,7 +29,7 @@ var embedded embed.FS
 // schemaFiles are the files of all schemas. Tests add to them.
 var schemaFiles fs.FS = embedded
 
-// identity is what the file says of itself.
+// identity describes a file: its application_id, its user_version and the number of its tables.
 type identity struct {
 	application, version int
 	tables               int
@@ -42,8 +41,8 @@ func readIdentity(ctx context.Context, conn *sql.Conn) (id identity, err error) 
 	return id, err
 }
 
-// noDatabase turns SQLite's way to say so into ErrForeign. It can come from
-// the first statement of a connection on, even a PRAGMA.
+// noDatabase wraps ErrForeign around SQLite's error for a file that is not a
+// database. Every statement of a connection can return that error, even a PRAGMA.
 func noDatabase(err error) error {
 	var e *driver.Error
 	if errors.As(err, &e) && e.Code() == sqlite3.SQLITE_NOTADB {
@@ -52,15 +51,15 @@ func noDatabase(err error) error {
 	return err
 }
 
-// busy turns SQLite's way to say that another process writes into store.ErrBusy.
+// busy wraps store.ErrBusy around SQLite's error for a file that another process writes.
 func busy(err error) error {
-	if resultCode(err)&0xff == sqlite3.SQLITE_BUSY { // extended codes have more in front
+	if resultCode(err)&0xff == sqlite3.SQLITE_BUSY { // extended codes have more bits above these
 		return fmt.Errorf("%w: %w", store.ErrBusy, err)
 	}
 	return err
 }
 
-// check says whether the file is ours, and of a version that we know.
+// check returns an error unless the file is a store with a schema that this version reads.
 func (id identity) check(newest int) error {
 	if id == (identity{}) {
 		return fmt.Errorf("%w: it is an empty database; if it is the copy of a store, its -wal is missing", ErrForeign)
@@ -71,8 +70,7 @@ func (id identity) check(newest int) error {
 	return packed.CheckSchema(id.version, newest)
 }
 
-// Migrate brings a database file to the newest schema and says what it found. With dry
-// it changes nothing. The errors are those of Open.
+// Migrate migrates a database file to the newest schema and returns what it found. With dry it changes nothing. The errors are those of Open.
 func Migrate(ctx context.Context, path string, dry bool) (m store.Migration, err error) {
 	if _, err := os.Stat(path); err != nil {
 		return m, fmt.Errorf("sqlite: migrating: %w", err)
@@ -122,11 +120,11 @@ type fileState int
 
 const (
 	opened  fileState = iota
-	created           // it is new, and has nothing in it
+	created           // the file is new and empty
 )
 
-// prepareFile brings the file to the newest schema, one that is new from nothing. What it
-// finds is read again under the write lock, since another process may be doing the same.
+// prepareFile migrates the file to the newest schema, a new file from nothing. It reads the
+// file's identity again under the write lock, since another process may be doing the same.
 func prepareFile(ctx context.Context, conn *sql.Conn, state fileState) error {
 	texts, err := packed.Schema(schemaFiles)
 	if err != nil {

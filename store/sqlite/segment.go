@@ -20,10 +20,9 @@ const (
 	rowLink = 2
 )
 
-// A segment is one statement, and so one moment, whether or not there is news. If
-// the tenant has none since, nothing but its head is read: seeking among the runs
-// means reading whole runs to compare them. The form for one conversation, the usual
-// one, saves reading a list.
+// The queries of a segment. Each is one statement, and so sees one moment, whether or not there are new
+// turns. If there are none, the query reads only the tenant's head: seeking among the runs means reading
+// whole runs to compare them. The query for one conversation, the usual one, saves reading a list.
 const (
 	querySegment = `WITH part (tenant, conversation, after) AS (SELECT ?, ?, ?)
 		SELECT 0, head, NULL, NULL FROM part JOIN tenants USING (tenant)
@@ -49,7 +48,7 @@ const (
 			CROSS JOIN links l ON l.tenant = p.tenant AND l.parent_conversation = p.conversation AND l.seq > p.after`
 )
 
-// Segment returns what a reader lacks of some conversations, in one query.
+// Segment returns the turns that a reader lacks of some conversations, in one query.
 func (s *Store) Segment(ctx context.Context, tenant dag.Tenant, parts []store.Part) (seg store.Segment, err error) {
 	err = s.read(ctx, "segment", tenant, func(n int64) error {
 		rows, err := s.segmentRows(ctx, n, parts)
@@ -75,7 +74,7 @@ func (s *Store) segmentRows(ctx context.Context, tenant int64, parts []store.Par
 	return s.queries.segments.QueryContext(ctx, tenant, partList(store.Distinct(parts)))
 }
 
-// partList writes parts as a JSON array of pairs of hex string and number.
+// partList returns parts as a JSON array of pairs of a hex string and a number.
 func partList(parts []store.Part) string {
 	b := []byte{'['}
 	for i, p := range parts {

@@ -46,7 +46,7 @@ func (s *Store) Snapshots(ctx context.Context, tenant dag.Tenant, p history.Snap
 	return list, nil
 }
 
-// valueOf returns a copy of a value that was read, nil if only the name was.
+// valueOf returns a copy of a value, nil if only the name was read.
 func valueOf(b []byte) []byte {
 	if len(b) == 0 {
 		return nil
@@ -54,7 +54,7 @@ func valueOf(b []byte) []byte {
 	return bytes.Clone(b)
 }
 
-// snapshots answers what a change must know of snapshots.
+// snapshots reads snapshots for a change.
 func (t *tx) snapshots(names []string, k *history.State) error {
 	for _, name := range names {
 		var value []byte
@@ -68,7 +68,7 @@ func (t *tx) snapshots(names []string, k *history.State) error {
 	return nil
 }
 
-// snap is a step that replaces snapshots. A row is never made larger, since SQLite would move it.
+// snap is a write step that replaces snapshots. It never makes a row larger, since SQLite would move the row.
 func (t *tx) snap(list []history.Snapshot) error {
 	if len(list) == 0 {
 		return nil

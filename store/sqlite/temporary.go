@@ -9,14 +9,13 @@ import (
 )
 
 // Temporary returns a name in folder for a database that gets its own name when it is
-// complete. It begins with a dot and holds this process's id, for RemoveDead.
+// complete. The name begins with a dot and contains this process's id, for RemoveDead.
 func Temporary(folder string) string {
 	return filepath.Join(folder, fmt.Sprintf(".graphkernel-%d-%s.db", os.Getpid(), rand.Text()))
 }
 
-// RemoveDead removes the databases under names of Temporary whose processes were killed:
-// there is no process of that id, and nobody has the file open. What cannot be removed
-// stays, and is in nobody's way.
+// RemoveDead removes the databases with names of Temporary whose processes were killed: no process has
+// this id, and no connection has the file open. A file that cannot be removed stays, which does no harm.
 func RemoveDead(ctx context.Context, folder string) {
 	found, err := filepath.Glob(filepath.Join(filepath.Clean(folder), ".graphkernel-*-*.db"))
 	if err != nil {
@@ -37,7 +36,7 @@ func RemoveDead(ctx context.Context, folder string) {
 	}
 }
 
-// removeAll removes a database with its log and its index, where they are there.
+// removeAll removes a database with its log and its index, if they exist.
 func removeAll(path string) {
 	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
 		_ = os.Remove(path + suffix)

@@ -21,16 +21,14 @@ const (
 	queryFind = `SELECT t.turn, t.seq, t.body IS NOT NULL, coalesce(t.body IS NULL AND t.salt = x'00', 0) FROM ids i CROSS JOIN turns t ON t.turn = i.turn
 		WHERE i.tenant = ? AND i.id = ?`
 
-	// Only a run that is short enough to be taken in is read.
+	// Only a run that is short enough to be absorbed is read.
 	queryTailRun = `SELECT last, turns, iif(turns <= ?, run, NULL) FROM runs
 		WHERE tenant = ? AND conversation = ? AND last < ? ORDER BY last DESC LIMIT 1`
 )
 
-// logPages and logSize let the log grow to 64 MiB before it is copied into the file, and cut it
-// back to that after a write that took more: 100 000 facts may take 300 MiB. The
-// index on ids grows all over, and a page of it that changes ten times within
-// one log is copied once. With 16 MiB, and pages of 8 KiB, an import into a
-// million turns is a third slower.
+// logPages and logSize let the log grow to 64 MiB before it is copied into the file, and cut it back to that after a
+// larger write: 100 000 facts may take 300 MiB. The index on ids grows everywhere, and a page of it that changes ten
+// times within one log is copied once. With 16 MiB, and pages of 8 KiB, an import into a million turns is a third slower.
 const (
 	logPages = "wal_autocheckpoint(16384)"
 	logSize  = "journal_size_limit(67108864)"
@@ -40,12 +38,11 @@ const (
 // size runs within 128 MiB. With 64 MiB an import of 180 MB takes as long.
 const writerCache = "cache_size(-24576)"
 
-// A writer is the one connection that writes. It belongs to anyone who holds the
-// token of Store.writing.
+// A writer is the only connection that writes. The goroutine with the token of Store.writing may use it.
 type writer struct {
 	db       *sql.DB
 	conn     *sql.Conn
-	prepared []*sql.Stmt // all of those below
+	prepared []*sql.Stmt // all the statements below
 
 	stored, parents                *sql.Stmt // look-ups within the transaction
 	tenant, newTenant, head        *sql.Stmt
@@ -169,8 +166,7 @@ func (w *writer) close() error {
 	return errors.Join(errs...)
 }
 
-// checkpoint copies the log into the file and empties it. It reports false if a
-// reader kept it from doing so.
+// checkpoint copies the log into the file and empties it. It reports false if a reader prevented that.
 func (w *writer) checkpoint(ctx context.Context) (done bool, err error) {
 	var busy, log, copied int
 	err = w.conn.QueryRowContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`).Scan(&busy, &log, &copied)
@@ -180,21 +176,20 @@ func (w *writer) checkpoint(ctx context.Context) (done bool, err error) {
 // A tx is one write transaction of one tenant.
 type tx struct {
 	*writer
-	// ctx does not end with the caller's: a statement that is interrupted in
-	// mid-write leaves more to think about than one that is waited for.
-	// Between statements ended says whether the caller is still there.
+	// ctx does not end with the caller's: a statement that is interrupted in mid-write is harder to handle
+	// than one that is waited for. Between statements, ended returns the error of the caller's context.
 	ctx   context.Context
 	ended func() error
 
 	step   func(string) error
 	name   dag.Tenant
 	ready  ready.Folder
-	tenant int64 // 0: has no row yet
+	tenant int64 // 0: the tenant has no row yet
 	head   dag.Seq
 	wrote  bool
 }
 
-// begin says that a write step comes next: the only way to one.
+// begin announces the next write step. Every write step begins with it.
 func (t *tx) begin(step string) error {
 	if err := t.ended(); err != nil {
 		return err
@@ -206,7 +201,7 @@ func (t *tx) begin(step string) error {
 	return nil
 }
 
-// exec is a step of one statement.
+// exec is a write step of one statement.
 func (t *tx) exec(step string, s *sql.Stmt, args ...any) error {
 	if err := t.begin(step); err != nil {
 		return err
@@ -215,7 +210,7 @@ func (t *tx) exec(step string, s *sql.Stmt, args ...any) error {
 	return err
 }
 
-// own makes sure that the tenant has a row.
+// own inserts the tenant's row, if there is none.
 func (t *tx) own() error {
 	if t.tenant != 0 {
 		return nil
@@ -226,8 +221,7 @@ func (t *tx) own() error {
 	return t.newTenant.QueryRowContext(t.ctx, string(t.name)).Scan(&t.tenant)
 }
 
-// write runs fn in a transaction and commits what it wrote, or nothing. What fn
-// returns comes back as it is, for the caller's caller to branch on.
+// write runs fn in a transaction and commits what it wrote, or nothing. Errors of fn are returned as they are, for callers to branch on.
 func (s *Store) write(ctx context.Context, tenant dag.Tenant, fn func(*tx) error) error {
 	if _, err := dag.ParseTenant(string(tenant)); err != nil {
 		return err
@@ -304,9 +298,8 @@ func (s *Store) fail(cause error) error {
 	return fmt.Errorf("%w: %w", store.ErrBroken, cause)
 }
 
-// rowsPerInsert are the sizes of the prepared INSERT statements of a table. One
-// statement of many rows saves two thirds of a row's price; the sizes are
-// powers so that any number of rows takes few statements.
+// rowsPerInsert are the numbers of rows of a table's prepared INSERT statements. One statement of many rows
+// saves two thirds of the cost of a row; with these powers of 8, any number of rows takes few statements.
 var rowsPerInsert = [...]int{64, 8, 1}
 
 // inserts are the statements that insert into one table.
@@ -315,7 +308,7 @@ type inserts struct {
 	stmts   [len(rowsPerInsert)]*sql.Stmt
 }
 
-// insert is a step that inserts n rows, each appended to the arguments by row.
+// insert is a write step that inserts n rows; row appends the arguments of one row.
 func (t *tx) insert(step string, in *inserts, n int, row func(args []any, i int) []any) error {
 	if n == 0 {
 		return nil

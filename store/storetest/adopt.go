@@ -13,8 +13,7 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// testAdopt takes over a history in three stretches, and compares it with what
-// Append and Erase make of the same.
+// testAdopt adopts a history in several stretches, and compares the stored turns and erasures with those of the stretches.
 func testAdopt(t *testing.T, h Harness) {
 	s := open(t, h)
 	ctx := context.Background()
@@ -62,7 +61,7 @@ func testAdopt(t *testing.T, h Harness) {
 	if ids, err := s.Find(ctx, Tenant, store.External("ten"), 9); err != nil || !sameList(ids, []dag.TurnID{TurnID(10)}) {
 		t.Errorf("the external id of an adopted turn leads to %v, %v", ids, err)
 	}
-	// History goes on from there, in the usual way and in this.
+	// More turns can be appended after that, erased, and adopted.
 	mustAppend(t, s, store.Receipt{Admitted: 1, Existing: 1, Edges: 2, Head: 81}, store.Batch{chain[4], Arrival(12, 3, "behind", 11, 89)})
 	if got, err := Erase(ctx, s, Tenant, Erasure(3)); err != nil || got != Erased(8, 3) {
 		t.Errorf("erasing an adopted erasure gave %+v, %v, want the event that was there", got, err)
@@ -78,8 +77,7 @@ func testAdopt(t *testing.T, h Harness) {
 	}
 }
 
-// testAdoptLong adopts what is more than a page of anything, with an event at each
-// hundredth number.
+// testAdoptLong adopts more than a page of everything, with an event at each hundredth number.
 func testAdoptLong(t *testing.T, h Harness) {
 	s := open(t, h)
 	ctx := context.Background()
@@ -109,7 +107,7 @@ func testAdoptLong(t *testing.T, h Harness) {
 	}
 }
 
-// testAdoptRefused spoils a stretch in every way. Nothing of it may stay.
+// testAdoptRefused spoils a stretch in every way. Nothing of a refused stretch may be stored.
 func testAdoptRefused(t *testing.T, h Harness) {
 	s := open(t, h)
 	ctx := context.Background()
@@ -131,7 +129,7 @@ func testAdoptRefused(t *testing.T, h Harness) {
 		name  string
 		spoil func(*Stretch)
 		want  error
-		says  string // what the message must hold
+		says  string // a text that the message must contain
 	}{
 		{"begins too late", func(s *Stretch) { renumber(s, 1) }, store.ErrGap, "number 8"},
 		{"begins too early", func(s *Stretch) { renumber(s, -1) }, store.ErrGap, "number 6"},
@@ -214,7 +212,7 @@ func renumber(s *Stretch, by int) {
 	}
 }
 
-// unread returns a record a body that has the right digest and is none.
+// unread returns a record with a body that has the right digest and cannot be parsed.
 func unread(r store.Record) store.Record {
 	r.Body = []byte("not a body")
 	r.Turn.BodyDigest = slice.DigestBody(r.Body, r.Salt)

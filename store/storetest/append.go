@@ -27,7 +27,7 @@ func mustAppend(t *testing.T, s store.Store, want store.Receipt, batches ...stor
 	}
 }
 
-// refused expects an Append to change nothing.
+// refused expects Append to fail and to change nothing. It returns the error.
 func refused(t *testing.T, s store.Store, batches ...store.Batch) error {
 	t.Helper()
 	before := mustHead(t, s)
@@ -120,7 +120,7 @@ func testConflict(t *testing.T, h Harness) {
 		a := was
 		a.Parents = slices.Clone(was.Parents)
 		c.change(&a)
-		// New turns of the same call, in this batch and another, must not stay.
+		// New turns of the same call, in this batch and another, must not be stored.
 		err := refused(t, s, Chain(10, 2, 1), store.Batch{Arrival(12, 1, "new"), a})
 		var conflict *store.ConflictError
 		if !errors.As(err, &conflict) {
@@ -273,11 +273,11 @@ func testDrawnSalt(t *testing.T, h Harness) {
 	if want := slice.DigestBody(other.Body, SaltOf(100)); conflict.Arriving != want {
 		t.Errorf("the arriving digest is %s, want %s, taken with the stored salt", conflict.Arriving, want)
 	}
-	// A salt that came with the turn is a statement, and a different one differs.
+	// A salt that came with the turn counts: another salt is a conflict.
 	if err := refused(t, s, store.Batch{plain}); !errors.As(err, &conflict) {
 		t.Errorf("another given salt: got %v, want a ConflictError", err)
 	}
-	// Twice in one batch: the salt that came with the turn is the one to keep.
+	// Twice in one batch: the salt that came with the turn is kept.
 	given := Arrival(2, 0, "twice")
 	mustAppend(t, s, store.Receipt{Admitted: 1, Head: 2}, store.Batch{Drawn(given, 400), given, Drawn(given, 500)})
 	if r := mustTurn(t, s, 2); r.Salt != given.Salt {
@@ -365,8 +365,7 @@ func testOrder(t *testing.T, h Harness) {
 	}
 }
 
-// expectedOrder is the contract read aloud: again and again, of the turns whose
-// parents all have a number, the earliest.
+// expectedOrder follows the contract literally: again and again it takes the earliest of the turns whose parents all have a number.
 func expectedOrder(b store.Batch) (order []dag.TurnID) {
 	in := map[dag.TurnID]bool{}
 	for _, a := range b {
@@ -422,8 +421,7 @@ func testContent(t *testing.T, h Harness) {
 	}
 }
 
-// testConcurrent lets writers and readers loose: numbers become visible in
-// order and without gaps.
+// testConcurrent runs writers and readers at once: numbers become visible in order and without gaps.
 func testConcurrent(t *testing.T, h Harness) {
 	s := open(t, h)
 	const writers, calls, turns = 4, 10, 5

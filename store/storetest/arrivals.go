@@ -40,8 +40,7 @@ func SaltOf(n int) (s dag.Salt) {
 	return s
 }
 
-// Arrival makes a well-formed arrival: turn n of a conversation, continuing from
-// the turns with the given numbers.
+// Arrival returns a well-formed arrival: turn n of a conversation, continuing from the turns with the given numbers.
 func Arrival(n, conversation int, content string, parents ...int) store.Arrival {
 	a := store.Arrival{
 		Turn: dag.Turn{
@@ -62,10 +61,10 @@ func Arrival(n, conversation int, content string, parents ...int) store.Arrival 
 	return WithBody(a, dag.Body{Author: "human:guest", Content: content, Salt: SaltOf(n)})
 }
 
-// mostCost is below what policies let an anchor cost: a test may admit any number of turns and cut slices around them.
+// mostCost is below the cost that policies allow for an anchor: a test may admit any number of turns and cut slices around them.
 const mostCost = 32_000
 
-// MarksOf returns the marks of turn n: up to four things, of which other turns have some, too.
+// MarksOf returns the marks of turn n: up to four things, some of which other turns have, too.
 func MarksOf(n int) dag.Marks {
 	m := dag.Marks{Rules: dag.Marks1, Voice: dag.Voices[n%len(dag.Voices)], Cost: uint32(n * 31 % mostCost)}
 	for i := range n % 5 {
@@ -85,7 +84,7 @@ func BroughtBy(n int) string {
 	return ""
 }
 
-// AskedBy returns who asked for bundle or erasure n: anybody who brings turns, a command, an agent over stdio, or nobody on record.
+// AskedBy returns who asked for bundle or erasure n: a credential that brings turns, a command, an agent over stdio, or "" for unknown.
 func AskedBy(n int) string {
 	switch n % 5 {
 	case 3:
@@ -96,7 +95,7 @@ func AskedBy(n int) string {
 	return BroughtBy(n)
 }
 
-// WithBody returns the arrival another body, with its digest.
+// WithBody returns the arrival with another body and its digest.
 func WithBody(a store.Arrival, b dag.Body) store.Arrival {
 	a.Body = slice.AppendBody(nil, &b)
 	a.Salt = b.Salt
@@ -105,7 +104,7 @@ func WithBody(a store.Arrival, b dag.Body) store.Arrival {
 	return a
 }
 
-// Named returns the arrival an external id.
+// Named returns the arrival with an external id.
 func Named(a store.Arrival, name string) store.Arrival {
 	b, err := slice.ParseBody(a.Body)
 	if err != nil {
@@ -116,13 +115,13 @@ func Named(a store.Arrival, name string) store.Arrival {
 	return WithBody(a, b)
 }
 
-// Withheld takes the arrival's body away and keeps its digest.
+// Withheld returns the arrival without its body, and with the body's digest.
 func Withheld(a store.Arrival) store.Arrival {
 	a.Body, a.Salt, a.External = nil, dag.Salt{}, ""
 	return a
 }
 
-// Drawn returns the arrival a salt as if it had come without one.
+// Drawn returns the arrival with a drawn salt, as if it had come without one.
 func Drawn(a store.Arrival, n int) store.Arrival {
 	b, err := slice.ParseBody(a.Body)
 	if err != nil {
@@ -134,8 +133,7 @@ func Drawn(a store.Arrival, n int) store.Arrival {
 	return a
 }
 
-// Chain makes turns first to first+n-1 of one conversation, each continuing
-// from the one before it.
+// Chain returns the turns first to first+n-1 of one conversation, each continuing from the one before it.
 func Chain(first, n, conversation int) store.Batch {
 	b := make(store.Batch, n)
 	for i := range b {
@@ -149,8 +147,7 @@ func Chain(first, n, conversation int) store.Batch {
 	return b
 }
 
-// Records makes the records that arrivals become, in their order, under consecutive
-// numbers. The parents are among them or among those before.
+// Records returns the records of arrivals, in their order, under consecutive numbers. Their parents are among the arrivals or in before.
 func Records(first dag.Seq, before, arrivals store.Batch) []store.Record {
 	conversations := map[dag.TurnID]dag.ConversationID{}
 	for _, b := range []store.Batch{before, arrivals} {
@@ -171,14 +168,14 @@ func Records(first dag.Seq, before, arrivals store.Batch) []store.Record {
 	return records
 }
 
-// Erased is Erasure under a number.
+// Erased returns Erasure(n) with a number.
 func Erased(seq dag.Seq, n int) erasures.Erasure {
 	e := Erasure(n)
 	e.Seq = seq
 	return e
 }
 
-// Policy binds parameters that differ by n.
+// Policy returns a policy of slices whose parameters differ by n.
 func Policy(id policy.ID, n int) policy.Registered {
 	params := policy.DefaultV1()
 	params.MaxNodes = 1 + n
@@ -189,7 +186,7 @@ func Policy(id policy.ID, n int) policy.Registered {
 	return p
 }
 
-// FactPolicy binds parameters of a policy of facts.
+// FactPolicy returns a policy of slices of facts.
 func FactPolicy(id policy.ID) policy.Registered {
 	p, err := policy.Bind(id, facts.Policy{Predicates: facts.Following("knows", "owned-by"), Direction: knowledge.Incoming, MaxHops: 2, MaxResults: 3, MinConfidence: 1})
 	if err != nil {
@@ -198,7 +195,7 @@ func FactPolicy(id policy.ID) policy.Registered {
 	return p
 }
 
-// IssuedFacts is Issued of a slice of facts.
+// IssuedFacts is like Issued, for a slice of facts.
 func IssuedFacts(n, sliceNumber int) issued.Record {
 	i := Issued(n, sliceNumber)
 	i.Provenance.SchemaVersion, i.Provenance.PolicyID = slice.FactsVersion, facts.PolicyID
@@ -207,7 +204,7 @@ func IssuedFacts(n, sliceNumber int) issued.Record {
 	return i
 }
 
-// IssuedContext is Issued of a context that showed turn 1.
+// IssuedContext is like Issued, for a context that showed turn 1.
 func IssuedContext(n, sliceNumber int) issued.Record {
 	i := Issued(n, sliceNumber)
 	i.Provenance.SchemaVersion = slice.ContextVersion
@@ -217,15 +214,15 @@ func IssuedContext(n, sliceNumber int) issued.Record {
 	return i
 }
 
-// TaskWords are in the task of every IssuedContext, and in nothing else.
+// TaskWords occur in the task of every IssuedContext, and nowhere else.
 const TaskWords = "a task that nobody else has"
 
-// TaskErasure erases the task of an IssuedContext.
+// TaskErasure returns the erasure of the task of an IssuedContext.
 func TaskErasure(sliceNumber int) issued.TaskErasure {
 	return issued.TaskErasure{Context: Issued(1, sliceNumber).Provenance.SliceID, Reason: "asked by \x00 the person \U0001f464", At: 1_800_000_000_000_000, By: AskedBy(sliceNumber)}
 }
 
-// Issued makes a record. Each pair has a bundle of its own.
+// Issued returns the record of an issued slice. Each pair of arguments has a bundle of its own.
 func Issued(n, sliceNumber int) issued.Record {
 	i := issued.Record{
 		Provenance: slice.Provenance{
@@ -246,13 +243,12 @@ func Issued(n, sliceNumber int) issued.Record {
 	return i
 }
 
-// Erasure makes the event of deleting a turn's body.
+// Erasure returns the erasure of a turn's body.
 func Erasure(n int) erasures.Erasure {
 	return erasures.Erasure{Turn: TurnID(n), Reason: "asked by \x00 the person \U0001f464", At: dag.Time(1_800_000_000_000_000 + int64(n)), By: AskedBy(n)}
 }
 
-// Key makes an API key of Tenant; those with the same n have the same id. Its age
-// does not follow n, and some keys are equally old.
+// Key returns an API key of Tenant; keys with the same n have the same id. A key's age does not follow n, and some keys are equally old.
 func Key(n int) access.Key {
 	role := access.Roles[n%len(access.Roles)]
 	var admits access.Scope
@@ -273,5 +269,5 @@ func Key(n int) access.Key {
 	}
 }
 
-// RevokedAt is when the n-th key is revoked.
+// RevokedAt returns the time when the n-th key is revoked.
 func RevokedAt(n int) dag.Time { return dag.Time(1_800_000_000_000_000 + int64(n)) }

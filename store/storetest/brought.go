@@ -9,8 +9,8 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// testBrought makes sure that a turn has the credential that brought it first, even if another
-// brings it again or its text is erased, and that it has none if none brought it.
+// testBrought checks that a turn keeps the credential that brought it first, even if another
+// one brings it again or its text is erased, and that it has none if none brought it.
 func testBrought(t *testing.T, h Harness) {
 	s := open(t, h)
 	ctx := context.Background()
@@ -54,7 +54,7 @@ func testBrought(t *testing.T, h Harness) {
 		_ = refused(t, s, store.Batch{with(bad, Arrival(20, 0, "by nobody"))})
 	}
 
-	// What comes from another store keeps what it has there.
+	// Turns of another store keep the credentials that they have there.
 	stretch := Stretch{
 		Records: Records(6, nil, store.Batch{with(token, Arrival(20, 1, "from elsewhere")), with("", Arrival(21, 1, "from elsewhere"))}),
 		Events:  []erasures.Erasure{Erased(8, 20)},

@@ -15,7 +15,7 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// CellOf returns the value of a cell, nil if it is not there.
+// CellOf returns the value of a cell, nil if it does not exist.
 func CellOf(ctx context.Context, s store.Store, tenant dag.Tenant, name string) ([]byte, error) {
 	list, err := s.Cells(ctx, tenant, name)
 	for _, c := range list {
@@ -28,7 +28,7 @@ func CellOf(ctx context.Context, s store.Store, tenant dag.Tenant, name string) 
 
 func sameCell(a, b history.Cell) bool { return a.Name == b.Name && bytes.Equal(a.Value, b.Value) }
 
-// testCells walks through what cells do.
+// testCells tests reading, replacing, listing and refusing cells.
 func testCells(t *testing.T, h Harness) {
 	ctx := context.Background()
 	s, err := h.Open(nil)
@@ -49,7 +49,7 @@ func testCells(t *testing.T, h Harness) {
 		}
 		is(nil)
 		first := value(i + 1)
-		if err := s.Swap(ctx, Tenant, name, [][]byte{nil, {}}[i%2], first); err != nil { // which are the same
+		if err := s.Swap(ctx, Tenant, name, [][]byte{nil, {}}[i%2], first); err != nil { // nil and an empty value are the same
 			t.Fatalf("%q: %v", name, err)
 		}
 		is(first)
@@ -110,7 +110,7 @@ func testCells(t *testing.T, h Harness) {
 	if err := s.Swap(ctx, Tenant, "new", long, nil); !errors.Is(err, dag.ErrForm) {
 		t.Errorf("an old value that is too long: %v, want dag.ErrForm", err)
 	}
-	// What is asked for, refused or changes nothing is not listed.
+	// A cell that was only read, or whose swaps were refused or changed nothing, is not listed.
 	if err := s.Swap(ctx, Tenant, "never", nil, nil); err != nil {
 		t.Errorf("nothing to nothing: %v", err)
 	}
@@ -133,8 +133,8 @@ func testCells(t *testing.T, h Harness) {
 	all(open(t, h))
 }
 
-// testCellsConcurrent lets many replace one cell: each value is replaced by one of them, and what
-// is there in the end is a chain in which nothing is lost.
+// testCellsConcurrent lets several goroutines replace one cell: each value is
+// replaced by one of them, and the values form a chain in which none is lost.
 func testCellsConcurrent(t *testing.T, h Harness) {
 	s := open(t, h)
 	ctx := context.Background()
@@ -180,7 +180,7 @@ func testCellsConcurrent(t *testing.T, h Harness) {
 		t.Errorf("the cell is %x, %v; a chain of %d values leads to %x, want %d", got, err, links, at, sides*each)
 	}
 
-	// Of those who start from the same value at once one succeeds.
+	// Of concurrent swaps from the same value one succeeds.
 	var won atomic.Int64
 	begin := make(chan struct{})
 	for side := range sides {
@@ -197,7 +197,7 @@ func testCellsConcurrent(t *testing.T, h Harness) {
 	close(begin)
 	all.Wait()
 	last, err := CellOf(ctx, s, Tenant, "cell")
-	if err := errors.Join(err, s.Swap(ctx, Tenant, "cell", last, nil)); err != nil { // which is of no kind
+	if err := errors.Join(err, s.Swap(ctx, Tenant, "cell", last, nil)); err != nil { // no codec knows this cell
 		t.Error(err)
 	}
 	if won.Load() != 1 {

@@ -9,11 +9,11 @@ import (
 	"github.com/graphkernel/graphkernel/store/fsck"
 )
 
-// few is a page size that makes small stores take several pages, too.
+// few is a page size so small that small stores take several pages, too.
 const few = 7
 
-// Check is package fsck's check of one tenant, and reports the first thing that does
-// not fit. Issued slices are not cut again, since those of this package never were.
+// Check checks one tenant with package fsck, and returns the first finding. It
+// does not cut issued slices again, since those of this package never were cut.
 func Check(ctx context.Context, s store.Store, tenant dag.Tenant) error {
 	report, err := fsck.Tenant(ctx, s, tenant, fsck.Options{Page: few, Uncut: true})
 	if err != nil {
@@ -22,5 +22,5 @@ func Check(ctx context.Context, s store.Store, tenant dag.Tenant) error {
 	return report.Err()
 }
 
-// sameList compares without telling nil from empty.
+// sameList compares lists, and treats nil as empty.
 func sameList[T comparable](a, b []T) bool { return slices.Equal(a, b) }

@@ -16,7 +16,7 @@ import (
 	"github.com/graphkernel/graphkernel/store/fsck"
 )
 
-// labourOrder is the variable of the environment that makes a test's program labour.
+// labourOrder is the environment variable that makes a test's program labour.
 const labourOrder = "GRAPHKERNEL_TEST_LABOUR"
 
 // A Crew is a child process that labours until it is killed.
@@ -29,8 +29,7 @@ type Crew struct {
 	silent chan struct{} // closed when the process has ended
 }
 
-// Hire starts the test's program as a child, whose TestMain calls Hired. Place tells that
-// where the store is.
+// Hire starts the test's program as a child process, whose TestMain calls Hired. place says where the store is.
 func Hire(t testing.TB, place string, tenant dag.Tenant, number int, seed uint64) *Crew {
 	t.Helper()
 	exe, err := os.Executable()
@@ -72,15 +71,14 @@ func (c *Crew) Begun() {
 	}
 }
 
-// Acknowledged returns how many writes were acknowledged until now.
+// Acknowledged returns how many writes were acknowledged so far.
 func (c *Crew) Acknowledged() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.lines)
 }
 
-// Kill ends the process with SIGKILL and returns what was acknowledged. That it ended by
-// itself before is an error.
+// Kill ends the process with SIGKILL and returns the acknowledged writes. If the process had ended by itself, the test fails.
 func (c *Crew) Kill(t testing.TB) []string {
 	t.Helper()
 	_ = c.cmd.Process.Kill()
@@ -113,8 +111,8 @@ func Hired(open func(place string) (store.Store, error)) bool {
 	return true
 }
 
-// Audit makes sure that all that was acknowledged is there, and that package fsck finds
-// nothing in the tenant and those that its labourers adopted into.
+// Audit checks that every acknowledged write is stored, and that package fsck
+// finds nothing in the tenant and in the tenants that its labourers adopted into.
 func Audit(ctx context.Context, s store.Store, tenant dag.Tenant, lines []string) error {
 	for _, line := range lines {
 		if err := Acknowledged(ctx, s, line); err != nil {

@@ -25,19 +25,19 @@ func Events(ctx context.Context, s store.Store, tenant dag.Tenant, after dag.Seq
 	return erasures.Base{History: s}.After(ctx, tenant, after, limit)
 }
 
-// A Stretch is a store.Stretch in which erasures are apart from other entries.
+// A Stretch is a store.Stretch with its erasures separate from its other entries.
 type Stretch struct {
 	Records []store.Record
 	Events  []erasures.Erasure
 	Entries []history.Entry
-	Change  history.Change // nil: made of the entries
+	Change  history.Change // nil: made from the entries
 }
 
-// Store returns the stretch as a store takes it.
+// Store returns the stretch as a store.Stretch.
 func (s Stretch) Store() store.Stretch {
 	stretch := store.Stretch{Records: s.Records, Entries: slices.Clone(s.Entries), Change: s.Change}
 	merged := 0
-	for i := range s.Events { // in the order in which they are, even if that is wrong
+	for i := range s.Events { // in their given order, even if that is wrong
 		e := s.Events[i].Entry()
 		for merged < len(stretch.Entries) && stretch.Entries[merged].Seq < e.Seq {
 			merged++
@@ -55,14 +55,14 @@ func (s Stretch) Store() store.Stretch {
 	return stretch
 }
 
-// A refusing change plans nothing.
+// A refusing is a change whose planning fails.
 type refusing struct{ err error }
 
 func (refusing) Needs(*history.State) history.Needs { return history.Needs{} }
 
 func (r refusing) Plan(*history.State) (*history.Plan, error) { return nil, r.err }
 
-// Adopt takes over a stretch, after the leaves of its erasures.
+// Adopt adopts a stretch, after the leaves of its erasures.
 func Adopt(ctx context.Context, s store.Store, tenant dag.Tenant, stretch Stretch) error {
 	if err := PutErased(ctx, s, tenant, stretch.Events); err != nil {
 		return err
@@ -70,7 +70,7 @@ func Adopt(ctx context.Context, s store.Store, tenant dag.Tenant, stretch Stretc
 	return s.Adopt(ctx, tenant, stretch.Store())
 }
 
-// PutErased adds the leaves of erasures to the record, as a copy does, those that are not there.
+// PutErased records the leaves of erasures that are not recorded yet, as a copy does.
 func PutErased(ctx context.Context, s store.Store, tenant dag.Tenant, list []erasures.Erasure) error {
 	turns := make([]dag.TurnID, len(list))
 	for i := range list {
@@ -100,17 +100,17 @@ func PutErased(ctx context.Context, s store.Store, tenant dag.Tenant, list []era
 	return s.Write(ctx, tenant, history.Once(c, entries))
 }
 
-// PutLeaves appends leaves of announced keys, see Leaves, those that are not there.
+// PutLeaves records the leaves of announced keys that are not recorded yet; see Leaves.
 func PutLeaves(ctx context.Context, s store.Store, tenant dag.Tenant, leaves [][]byte) ([]uint64, error) {
 	return identity.Announced().Put(ctx, s, tenant, leaves)
 }
 
-// Raw are entries of the record with leaves of any kind.
+// Raw returns the codec of entries of the record with leaves of any kind.
 func Raw() *history.Bare {
 	return &history.Bare{Kind: "raw/1", Index: 222, Check: func([]byte) (dag.Tenant, error) { return "", nil }}
 }
 
-// LeafIndex finds a leaf of Leaves.
+// LeafIndex returns the index of a leaf of Leaves.
 func LeafIndex(ctx context.Context, s store.Store, tenant dag.Tenant, leaf []byte) (uint64, error) {
 	hash := sha256.Sum256(append([]byte{0}, leaf...))
 	lists, err := s.Terms(ctx, tenant, []history.Range{{Index: identity.Announced().Index, Prefix: hash[:]}})
@@ -126,7 +126,7 @@ func LeafIndex(ctx context.Context, s store.Store, tenant dag.Tenant, leaf []byt
 	return uint64(lists[0][0].Since) - 1, nil
 }
 
-// leavesThere reports whether the ledger has the first n of Leaves.
+// leavesThere returns a function that reports whether the ledger has the first n of Leaves.
 func leavesThere(n int) func(context.Context, store.Store) (bool, error) {
 	return func(ctx context.Context, s store.Store) (bool, error) {
 		_, first := LeafIndex(ctx, s, Tenant, Leaves(n-4, 1)[0])

@@ -13,12 +13,11 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// errFault is what an injected fault says.
+// errFault is the error of an injected fault.
 var errFault = errors.New("injected fault")
 
-// testFaults lets each step of each write fail once. Up to "commit" the write
-// is lost; from "committed" on it is kept, though its caller is told that it
-// failed.
+// testFaults makes each step of each write fail once. Up to "commit" the write
+// is lost; from "committed" on it is kept, although its caller gets an error.
 func testFaults(t *testing.T, writes []Write, fresh func(t *testing.T) Harness) {
 	for _, w := range writes {
 		t.Run(w.Name, func(t *testing.T) {
@@ -46,8 +45,7 @@ func testFaults(t *testing.T, writes []Write, fresh func(t *testing.T) Harness) 
 	}
 }
 
-// Sampled returns the numbers below n: all of them, or with -short a fifth, each time another one,
-// which the log names.
+// Sampled returns the numbers below n: all of them, or with -short a fifth, from a random first number that the log names.
 func Sampled(t *testing.T, n int) (numbers []int) {
 	first, stride := 0, 1
 	if testing.Short() {
@@ -61,7 +59,7 @@ func Sampled(t *testing.T, n int) (numbers []int) {
 	return numbers
 }
 
-// Steps records the steps of a write.
+// Steps returns the steps of a write.
 func Steps(h Harness, w Write) (steps []string, err error) {
 	ctx := context.Background()
 	recording := false
@@ -82,9 +80,8 @@ func Steps(h Harness, w Write) (steps []string, err error) {
 	return steps, errors.Join(err, s.Close())
 }
 
-// testCancelledSteps ends the caller's context at each step of each write. What
-// the caller is told is what happened: an error, and nothing was kept, or none
-// and everything was.
+// testCancelledSteps ends the caller's context at each step of each write. The result
+// must be true: after an error nothing was kept, and without an error everything was.
 func testCancelledSteps(t *testing.T, writes []Write, fresh func(t *testing.T) Harness) {
 	for _, w := range writes {
 		steps, err := Steps(fresh(t), w)
@@ -135,7 +132,7 @@ func testCancelledSteps(t *testing.T, writes []Write, fresh func(t *testing.T) H
 	}
 }
 
-// fault lets the n-th step of a write fail and reports whether it was kept.
+// fault makes the n-th step of a write fail and reports whether the write was kept.
 func fault(t *testing.T, h Harness, w Write, n int, step string) bool {
 	t.Helper()
 	ctx := context.Background()
@@ -188,14 +185,14 @@ func fault(t *testing.T, h Harness, w Write, n int, step string) bool {
 	return reopened(t, h, w, step, before)
 }
 
-// Reopened opens a store after a fault and checks it: the write is there in
-// full or not at all, and doing it again succeeds, twice. It reports which.
+// Reopened opens a store after a fault and checks it: the write is stored in full or not
+// at all, and repeating it succeeds, twice. It reports whether the write was stored.
 func Reopened(t *testing.T, h Harness, w Write, step string) (kept bool) {
 	t.Helper()
-	return reopened(t, h, w, step, ledger.Root{Hash: ledger.EmptyRoot()}) // which every ledger extends
+	return reopened(t, h, w, step, ledger.Root{Hash: ledger.EmptyRoot()}) // every ledger extends the empty one
 }
 
-// reopened is Reopened, and checks that the ledger extends the one from before the fault.
+// reopened is like Reopened, and also checks that the ledger extends the one before the fault.
 func reopened(t *testing.T, h Harness, w Write, step string, before ledger.Root) (kept bool) {
 	t.Helper()
 	ctx := context.Background()
@@ -240,7 +237,7 @@ func reopened(t *testing.T, h Harness, w Write, step string, before ledger.Root)
 	return kept
 }
 
-// settled checks the store after a fault and reports whether the write is there.
+// settled checks the store after a fault and reports whether the write is stored.
 func settled(t *testing.T, ctx context.Context, s store.Store, w Write, step string) bool {
 	t.Helper()
 	if err := Check(ctx, s, Tenant); err != nil {

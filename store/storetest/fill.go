@@ -19,13 +19,11 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// Filled is how many turns Fill admits.
+// Filled is the number of turns that Fill admits.
 const Filled = 40
 
-// Fill writes something of every kind to a tenant that has nothing: turns of four
-// conversations with edges between them, named, withheld and erased ones, policies,
-// API keys, slices that were really cut, roots of other logs that were witnessed, and acts
-// of knowledge, between the turns and after them.
+// Fill writes something of every kind to a tenant without data: turns of four conversations with edges between them, some of them named, withheld or
+// erased, policies, API keys, slices that were really cut, witnessed roots of other logs, and acts of knowledge, between the turns and after them.
 func Fill(ctx context.Context, s store.Store, tenant dag.Tenant) error {
 	var errs []error
 	did := func(err error) { errs = append(errs, err) }
@@ -34,7 +32,7 @@ func Fill(ctx context.Context, s store.Store, tenant dag.Tenant) error {
 		for n := first; n <= last; n++ {
 			var parents []int
 			if n > 4 {
-				parents = append(parents, n-4) // its own conversation's
+				parents = append(parents, n-4) // a parent in its own conversation
 			}
 			if n > 8 && n%5 == 0 {
 				parents = append(parents, n-5)
@@ -86,8 +84,8 @@ func Fill(ctx context.Context, s store.Store, tenant dag.Tenant) error {
 	return errors.Join(errs...)
 }
 
-// learnFirst records facts: with evidence, for a time, of one entity with itself, in names that
-// are written otherwise; one is confirmed once with a lower and once with a higher confidence.
+// learnFirst records facts: with evidence, for a time, of one entity with itself, and with names
+// in another spelling; one fact is confirmed once with a lower and once with a higher confidence.
 func learnFirst(ctx context.Context, s store.Store, tenant dag.Tenant) error {
 	learned := Assertion(1, 1, 2, 300_000, "llm:m")
 	learned.Fact.Turn, learned.Fact.Slice = TurnID(7), "0123456789abcdef"
@@ -101,7 +99,7 @@ func learnFirst(ctx context.Context, s store.Store, tenant dag.Tenant) error {
 		Assertion(4, 2, 4, dag.One, "user"), knowledge.Act{Kind: knowledge.Assert, Fact: wide}, Assertion(1, 1, 2, 900_000, "user"))
 }
 
-// learnMore adds aliases, removes one of them, and ends what is believed in both ways.
+// learnMore adds aliases, removes one of them, and ends beliefs by retracting and by superseding.
 func learnMore(ctx context.Context, s store.Store, tenant dag.Tenant) error {
 	retracted := Assertion(4, 2, 4, dag.One, "user")
 	replacing := Assertion(1, 1, 5, 500_000, "user")
@@ -115,17 +113,17 @@ func learnMore(ctx context.Context, s store.Store, tenant dag.Tenant) error {
 		knowledge.Act{Kind: knowledge.Unalias, Alias: "ee-two", Canonical: "e2"})
 }
 
-// learnLast believes again what was ended, and learns in one go what lasts no longer.
+// learnLast asserts again a statement that was retracted, and asserts and retracts another one in one batch.
 func learnLast(ctx context.Context, s store.Store, tenant dag.Tenant) error {
 	short := Assertion(7, 3, 1, 700_000, "user")
 	end := knowledge.Act{Kind: knowledge.Retract, Statement: short.Fact.ID()}
 	learned := Assertion(2, 3, 1, 100_000, "llm:m")
-	learned.Fact.Turn = TurnID(24) // whose text was erased
+	learned.Fact.Turn = TurnID(24) // a turn whose text was erased
 	return putActs(ctx, s, tenant, 3, Assertion(4, 2, 4, dag.One, "user"), short, end, short, end, learned,
 		Assertion(2, 3, 1, 100_000, "user"), Assertion(2, 3, 1, 100_000, "another"), Assertion(2, 3, 1, 600_000, "user"), Assertion(2, 3, 4, 0, "user"))
 }
 
-// putActs records acts, each of which changes something.
+// putActs records acts. Each of them must change something.
 func putActs(ctx context.Context, s store.Store, tenant dag.Tenant, at dag.Time, acts ...knowledge.Act) error {
 	outcomes, err := Facts(s).Learn(ctx, tenant, acts, at)
 	for i, o := range outcomes {
@@ -136,8 +134,8 @@ func putActs(ctx context.Context, s store.Store, tenant dag.Tenant, at dag.Time,
 	return err
 }
 
-// Issue cuts a slice under a registered policy at the present head, and records it. Its token is
-// made up, and its bundle's digest is that of the bundle with this token.
+// Issue cuts a slice under a registered policy at the present head, and records it. The
+// token is invented, and the bundle's digest is that of the bundle with this token.
 func Issue(ctx context.Context, s store.Store, tenant dag.Tenant, anchor dag.TurnID, id policy.ID) error {
 	registry, err := registry.Base{History: s}.All(ctx, tenant)
 	if err != nil {
@@ -216,7 +214,7 @@ func PutIssued(ctx context.Context, s store.Store, tenant dag.Tenant, i issued.R
 	return stand[0], nil
 }
 
-// everyPart names all conversations from their beginnings.
+// everyPart returns the parts of all conversations, from their beginnings.
 func everyPart(ctx context.Context, s store.Store, tenant dag.Tenant) (parts []store.Part, err error) {
 	for after := (dag.ConversationID{}); ; {
 		page, err := s.Conversations(ctx, tenant, after, 100)
@@ -230,7 +228,7 @@ func everyPart(ctx context.Context, s store.Store, tenant dag.Tenant) (parts []s
 	}
 }
 
-// policyLeaf is what the ledger holds of a registered policy.
+// policyLeaf returns the ledger's leaf for a registered policy.
 func policyLeaf(tenant dag.Tenant, p policy.Registered) []byte {
 	l := registry.Leaf{Tenant: tenant, ID: p.ID(), Hash: p.Hash()}
 	return l.Append(nil)

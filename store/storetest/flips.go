@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Flips damages the file of a SQLite store: a bit anywhere, two of three times in the inner pages of its trees.
+// Flips damages copies of the file of a SQLite store: it flips a bit anywhere, two of three times in the inner pages of its trees.
 type Flips struct {
 	whole  []byte
 	inner  []int
@@ -15,7 +15,7 @@ type Flips struct {
 	made   int
 }
 
-// NewFlips logs its seed. The trees of the file must have inner pages.
+// NewFlips returns Flips for a file, and logs the seed. The trees of the file must have inner pages.
 func NewFlips(t testing.TB, whole []byte) *Flips {
 	t.Helper()
 	seed := rand.Uint64()
@@ -27,7 +27,7 @@ func NewFlips(t testing.TB, whole []byte) *Flips {
 	return f
 }
 
-// Next returns a copy of the file with one bit flipped, and the place of its byte.
+// Next returns a copy of the file with one bit flipped, and the position of its byte.
 func (f *Flips) Next() (damaged []byte, at int) {
 	at = f.random.IntN(len(f.whole))
 	if f.made%3 > 0 {
@@ -39,7 +39,7 @@ func (f *Flips) Next() (damaged []byte, at int) {
 	return damaged, at
 }
 
-// innerBytes returns the places in a SQLite file that are in inner pages of its trees (database file format, section 1.6).
+// innerBytes returns the positions in a SQLite file that are in inner pages of its trees (database file format, section 1.6).
 func innerBytes(data []byte) (at []int) {
 	size := int(binary.BigEndian.Uint16(data[16:]))
 	if size == 1 {

@@ -14,10 +14,10 @@ import (
 	"github.com/graphkernel/graphkernel/ledger"
 )
 
-// rawTenant has entries of a kind that no codec knows, which is no concern of a back end.
+// rawTenant has entries of a kind that no codec knows; back ends ignore kinds.
 const rawTenant dag.Tenant = "raw"
 
-// A rawChange is a change made of two functions.
+// A rawChange is a change that calls two functions.
 type rawChange struct {
 	needs func(k *history.State) history.Needs
 	plan  func(k *history.State) (*history.Plan, error)
@@ -39,7 +39,7 @@ type rawHistory struct {
 	terms   []history.Term
 }
 
-// key makes a short key of few different bytes, the smallest and the greatest among them.
+// rawKey returns a short key of few different bytes, among them the smallest and the greatest.
 func rawKey(r *rand.Rand) []byte {
 	key := make([]byte, r.IntN(4))
 	for i := range key {
@@ -53,7 +53,7 @@ const (
 	rawRecords history.Index = 200
 )
 
-// plan makes a random plan that follows on the model, and the model after it.
+// plan returns a random plan that follows on the model, and the model after the plan.
 func (h *rawHistory) plan(r *rand.Rand) (*history.Plan, *rawHistory) {
 	next := &rawHistory{slices.Clone(h.entries), slices.Clone(h.records), slices.Clone(h.terms)}
 	p := &history.Plan{}
@@ -80,7 +80,7 @@ func (h *rawHistory) plan(r *rand.Rand) (*history.Plan, *rawHistory) {
 		next.terms[at].Until = p.Entries[0].Seq
 		p.End = append(p.End, history.Ending{Index: t.Index, Key: t.Key, Since: t.Since, Until: p.Entries[0].Seq})
 	}
-	if len(h.terms) > 0 && r.IntN(3) == 0 { // one is taken away, ended or not
+	if len(h.terms) > 0 && r.IntN(3) == 0 { // one term is removed, ended or not
 		t := &h.terms[r.IntN(len(h.terms))]
 		e := history.Ending{Index: t.Index, Key: t.Key, Since: t.Since}
 		if !slices.ContainsFunc(p.End, func(o history.Ending) bool {
@@ -106,7 +106,7 @@ func (h *rawHistory) plan(r *rand.Rand) (*history.Plan, *rawHistory) {
 		next.terms = append(slices.Clone(h.terms), p.Begin...)
 	}
 	slices.SortFunc(next.terms, func(a, b history.Term) int { return a.Compare(&b) })
-	if n := len(p.Entries); n > 1 { // what the store sets
+	if n := len(p.Entries); n > 1 { // the store sets the parts
 		for i := range n {
 			e := &next.entries[len(h.entries)+i]
 			e.Part, e.Parts = uint32(i+1), uint32(n)
@@ -115,7 +115,7 @@ func (h *rawHistory) plan(r *rand.Rand) (*history.Plan, *rawHistory) {
 	return p, next
 }
 
-// rawHalf makes a detail or a private half, or none.
+// rawHalf returns a detail or a private half, or nil.
 func rawHalf(r *rand.Rand) []byte {
 	if r.IntN(2) == 0 {
 		return nil
@@ -123,7 +123,7 @@ func rawHalf(r *rand.Rand) []byte {
 	return []byte{0, byte(r.IntN(256)), 0xff}
 }
 
-// forgotten takes the private half of one of the entries away, or of none, and returns its number.
+// forgotten removes the private half of one of the entries, or of none, and returns the entry's number.
 func forgotten(r *rand.Rand, list []history.Entry) []dag.Seq {
 	if len(list) == 0 || r.IntN(2) == 0 {
 		return nil
@@ -133,7 +133,7 @@ func forgotten(r *rand.Rand, list []history.Entry) []dag.Seq {
 	return []dag.Seq{e.Seq}
 }
 
-// randomRange asks for something of it.
+// randomRange returns a random range of the model's terms.
 func (h *rawHistory) randomRange(r *rand.Rand) history.Range {
 	q := history.Range{Index: history.Index(100 + r.IntN(rawIndexes+1)), Prefix: rawKey(r), Limit: r.IntN(5)}
 	if r.IntN(4) == 0 {
@@ -151,8 +151,8 @@ func (h *rawHistory) randomRange(r *rand.Rand) history.Range {
 	return q
 }
 
-// randomRanges asks for several, one in four times for the last ones of each, and where entries can be
-// asked for one in two times with theirs.
+// randomRanges returns random ranges. One time in four they select the last terms
+// of each; if entries are allowed, one time in two they ask for the entries.
 func (h *rawHistory) randomRanges(r *rand.Rand, n int, entries bool) []history.Range {
 	last := r.IntN(4) == 0
 	entries = entries && !last && r.IntN(2) == 0
@@ -170,7 +170,7 @@ func (h *rawHistory) randomRanges(r *rand.Rand, n int, entries bool) []history.R
 	return ranges
 }
 
-// in returns what a range selects.
+// in returns the terms that a range selects.
 func (h *rawHistory) in(q *history.Range) (list []history.Term) {
 	terms := h.terms
 	if q.Last {
@@ -210,8 +210,8 @@ func sameEntries(a, b []history.Entry) bool {
 	})
 }
 
-// testHistory writes random entries and terms beside a model of them, and compares what a
-// change is given to know and what the store answers with it.
+// testHistory writes random entries and terms to the store and to a model of it, and
+// compares the state that a change gets, and the answers of the store, with the model.
 func testHistory(t *testing.T, h Harness) {
 	s := open(t, h)
 	ctx := context.Background()
@@ -348,7 +348,7 @@ func testHistory(t *testing.T, h Harness) {
 	}
 }
 
-// refusesHistory writes what no store may keep. Nothing of it may be kept.
+// refusesHistory writes plans that no store may accept. Nothing of them may be stored.
 func refusesHistory(t *testing.T, write func(history.Change) error, model *rawHistory) {
 	t.Helper()
 	next := dag.Seq(len(model.entries) + 1)
@@ -405,7 +405,7 @@ func refusesHistory(t *testing.T, write func(history.Change) error, model *rawHi
 	}
 }
 
-// testHistoryArguments makes sure that what goes in or out is the caller's.
+// testHistoryArguments checks that arguments and results belong to the caller.
 func testHistoryArguments(t *testing.T, h Harness) {
 	s := open(t, h)
 	ctx := context.Background()

@@ -60,7 +60,7 @@ func testIssuedLists(t *testing.T, h Harness) {
 	r.same(t, s, 0)
 }
 
-// manyIssued are records of 73 bundles, the first of them twice.
+// manyIssued returns the records of 73 bundles, the first of them twice.
 func manyIssued() (list []issued.Record) {
 	for n := range 73 {
 		list = append(list, Issued(n, n%5))

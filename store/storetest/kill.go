@@ -12,17 +12,15 @@ import (
 	"testing"
 )
 
-// The environment of a process that ends itself: the name of its data, the write and the
-// step.
+// The environment of a process that kills itself: the name of its data, the write and the step.
 const (
 	killData  = "GRAPHKERNEL_TEST_KILL_DATA"
 	killWrite = "GRAPHKERNEL_TEST_KILL_WRITE"
 	killStep  = "GRAPHKERNEL_TEST_KILL_STEP"
 )
 
-// KillAt starts the test's program again, as a process that does one of Writes on the
-// data of a name and ends itself with SIGKILL at a step of it. The program's TestMain
-// calls Killed first of all.
+// KillAt starts the test's program again, as a child process that does one of Writes on the data with a
+// name and ends itself with SIGKILL at a step of the write. The program's TestMain must call Killed first.
 func KillAt(t *testing.T, data string, write, step int) {
 	t.Helper()
 	exe, err := os.Executable()
@@ -38,7 +36,7 @@ func KillAt(t *testing.T, data string, write, step int) {
 	}
 }
 
-// Killed does what KillAt started this process for. It reports false in any other.
+// Killed does what KillAt started this process for. In any other process it reports false.
 func Killed(harness func(data string) Harness) bool {
 	data := os.Getenv(killData)
 	if data == "" {

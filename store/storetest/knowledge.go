@@ -20,7 +20,7 @@ import (
 	"github.com/graphkernel/graphkernel/store/kinds"
 )
 
-// testActs walks through what acts do.
+// testActs tests the outcomes of all kinds of acts.
 func testActs(t *testing.T, h Harness) {
 	s := open(t, h)
 	ctx := context.Background()
@@ -45,7 +45,7 @@ func testActs(t *testing.T, h Harness) {
 		t.Fatal(err)
 	}
 	put("confirmed 3 existing 0 ", high, high)
-	put("existing 0 ", low) // of a version that ended, in a belief that did not
+	put("existing 0 ", low) // its version has ended, its belief has not
 	if head, err := s.Head(ctx, Tenant); err != nil || head != 3 {
 		t.Errorf("the head is %d, %v", head, err)
 	}
@@ -107,8 +107,7 @@ func testActs(t *testing.T, h Harness) {
 	}
 }
 
-// testLongActs records the longest fact: three texts, each byte of which is escaped, and as many
-// statements that it supersedes as are asserted at once.
+// testLongActs records the longest fact: three texts with every byte escaped, superseding as many statements as one request asserts.
 func testLongActs(t *testing.T, h Harness) {
 	s := open(t, h)
 	ctx := context.Background()
@@ -197,8 +196,7 @@ func testKnowledge(t *testing.T, h Harness) {
 	checkSpans(t, s, r)
 }
 
-// checkSpans asks for the acts of statements, several at once, some of them twice and some of
-// none, and compares them with those of the list of all acts.
+// checkSpans reads the acts of statements, several at once, some of them twice and some without acts, and compares them with the list of all acts.
 func checkSpans(t *testing.T, s store.Store, r *rand.Rand) {
 	t.Helper()
 	ctx := context.Background()
@@ -255,8 +253,7 @@ func evidence(t *testing.T, s store.Store) {
 	}
 }
 
-// aliasesRefuse says whether acts about aliases cannot be: on top of those that are recorded,
-// one of them makes a name stand for two.
+// aliasesRefuse reports whether acts about aliases must be refused: after the recorded ones, one of them makes a name stand for two.
 func aliasesRefuse(t *testing.T, s store.Store, acts []knowledge.Act) bool {
 	t.Helper()
 	recorded, err := Facts(s).Aliases(context.Background(), Tenant, 0)
@@ -283,7 +280,7 @@ func aliasesRefuse(t *testing.T, s store.Store, acts []knowledge.Act) bool {
 	return false
 }
 
-// checkVersions asks for listings with every filter.
+// checkVersions reads listings with every filter.
 func checkVersions(t *testing.T, s store.Store, r *rand.Rand) {
 	ctx := context.Background()
 	acts, err := Acts(ctx, s, Tenant, 0, 1<<30)
@@ -350,7 +347,7 @@ func checkVersions(t *testing.T, s store.Store, r *rand.Rand) {
 	}
 }
 
-// checkPaging reads edges in pieces of every size.
+// checkPaging reads edges in pages of every size.
 func checkPaging(t *testing.T, s store.Store, r *rand.Rand) {
 	ctx := context.Background()
 	for _, incoming := range []bool{false, true} {
@@ -383,8 +380,7 @@ func checkPaging(t *testing.T, s store.Store, r *rand.Rand) {
 	}
 }
 
-// testActsConcurrent lets writers supersede what they see: each link of the chain is made by
-// one of them, and nobody's is lost.
+// testActsConcurrent runs writers that supersede what they read: each link of the chain is made by one of them, and none is lost.
 func testActsConcurrent(t *testing.T, h Harness) {
 	s := open(t, h)
 	ctx := context.Background()
@@ -429,7 +425,7 @@ func testActsConcurrent(t *testing.T, h Harness) {
 	}
 }
 
-// testAdoptActs takes a history over in stretches, of acts and turns by turns.
+// testAdoptActs adopts a history of acts and turns in stretches.
 func testAdoptActs(t *testing.T, h Harness) {
 	s := open(t, h)
 	ctx := context.Background()
@@ -471,7 +467,7 @@ func testAdoptActs(t *testing.T, h Harness) {
 		}
 		return Adopt(ctx, s, other, part)
 	}
-	inside := map[dag.Seq]bool{} // numbers that are no ends of changes
+	inside := map[dag.Seq]bool{} // numbers inside a change
 	for i := range entries {
 		inside[entries[i].Seq] = entries[i].AsOf() != entries[i].Seq
 	}

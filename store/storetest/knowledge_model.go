@@ -25,8 +25,7 @@ func Acts(ctx context.Context, s store.Store, tenant dag.Tenant, after dag.Seq, 
 	return acts, Facts(s).Complete(ctx, tenant, acts)
 }
 
-// Assertion makes an act that asserts a fact of entities e0, e1, …; the same arguments make
-// the same act.
+// Assertion returns an act that asserts a fact of entities e0, e1, …; the same arguments return the same act.
 func Assertion(subject, predicate, object int, confidence dag.PPM, source string) knowledge.Act {
 	f, err := knowledge.NewFact(fmt.Sprintf("e%d", subject), fmt.Sprintf("p%d", predicate), fmt.Sprintf("E%d", object), source)
 	if err != nil {
@@ -36,7 +35,7 @@ func Assertion(subject, predicate, object int, confidence dag.PPM, source string
 	return knowledge.Act{Kind: knowledge.Assert, Fact: f}
 }
 
-// RandomAct makes an act about few entities, so that most meet others.
+// RandomAct returns an act about few entities, so that most acts affect others.
 func RandomAct(r *rand.Rand) knowledge.Act {
 	const entities = 6
 	name := func(n int) string { return fmt.Sprintf("e%d", n) }
@@ -63,8 +62,7 @@ func RandomAct(r *rand.Rand) knowledge.Act {
 	return a
 }
 
-// beliefs replays acts up to a number, in the plainest way: what is believed, with which
-// confidence.
+// beliefs replays acts up to a number, in the simplest way, and returns the believed statements with their confidences.
 func beliefs(acts []knowledge.Recorded, asOf dag.Seq) map[knowledge.ID]dag.PPM {
 	believed := map[knowledge.ID]dag.PPM{}
 	for _, r := range acts {
@@ -88,8 +86,7 @@ func beliefs(acts []knowledge.Recorded, asOf dag.Seq) map[knowledge.ID]dag.PPM {
 	return believed
 }
 
-// decided is beliefs by what each act says that it did: if some acts are erased, nothing else
-// tells what they ended.
+// decided is like beliefs, but uses the decisions of acts: if some acts are erased, only the decisions show what they ended.
 func decided(acts []knowledge.Recorded, asOf dag.Seq) map[knowledge.ID]dag.PPM {
 	ended := map[dag.Seq]bool{}
 	for i := range acts {
@@ -108,7 +105,7 @@ func decided(acts []knowledge.Recorded, asOf dag.Seq) map[knowledge.ID]dag.PPM {
 	return believed
 }
 
-// SameKnowledge compares all that a store says of a tenant's knowledge with what its acts say.
+// SameKnowledge compares everything that a store returns of a tenant's knowledge with what follows from its acts.
 func SameKnowledge(ctx context.Context, s store.Store, tenant dag.Tenant) error {
 	acts, err := Acts(ctx, s, tenant, 0, 1<<30)
 	if err != nil {

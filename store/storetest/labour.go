@@ -20,14 +20,12 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// labourers is how many goroutines Labour writes with.
+// labourers is the number of goroutines with which Labour writes.
 const labourers = 3
 
-// Labour writes to a tenant, and by Adopt to one of its own, until ctx ends or a write
-// fails in a way that repeating it does not help. It is for processes that are killed:
-// each write that was acknowledged becomes a line of acks, for Acknowledged. Two that
-// labour at once need different numbers, below 1000; the seed decides what is written.
-// A write that cannot be told to have been kept is repeated.
+// Labour writes to a tenant, and by Adopt to a tenant of its own, until ctx ends or a write fails in a way that repeating does not help.
+// It is for processes that are killed: for each acknowledged write it adds a line to acks, which Acknowledged checks. Processes that
+// labour at once need different numbers, below 1000; the seed determines what is written. A write with an unknown outcome is repeated.
 func Labour(ctx context.Context, s store.Store, tenant dag.Tenant, number int, seed uint64, acks io.Writer) error {
 	if err := (registry.Base{History: s}).Put(ctx, tenant, Policy("labour@1", 20)); err != nil {
 		return err
@@ -76,7 +74,7 @@ type labourer struct {
 	head   dag.Seq
 }
 
-// insist repeats a write until it is known what became of it.
+// insist repeats a write until its outcome is known.
 func (l *labourer) insist(do func() error) error {
 	for {
 		err := do()
@@ -161,7 +159,7 @@ func (l *labourer) adopt() error {
 	}
 	err := l.insist(func() error {
 		err := Adopt(l.ctx, l.s, l.tenant, stretch)
-		if errors.Is(err, store.ErrGap) { // it was kept, and not acknowledged, before
+		if errors.Is(err, store.ErrGap) { // it was kept before, and not acknowledged
 			var head dag.Seq
 			if head, err = l.s.Head(l.ctx, l.tenant); err == nil && head != l.head+4 {
 				err = fmt.Errorf("the head is %d, and %d was adopted", head, l.head)
@@ -176,7 +174,7 @@ func (l *labourer) adopt() error {
 	return l.say("adopt %s %d %d", l.tenant, first, l.head)
 }
 
-// ledgerThere makes sure that a ledger begins with what a line says that it was.
+// ledgerThere checks that a ledger extends the one that a line names.
 func ledgerThere(ctx context.Context, s store.Store, line string) error {
 	var tenant dag.Tenant
 	var old ledger.Root
@@ -194,7 +192,7 @@ func ledgerThere(ctx context.Context, s store.Store, line string) error {
 	return nil
 }
 
-// Acknowledged makes sure that what a line of Labour says is there.
+// Acknowledged checks that the write in a line of Labour is stored.
 func Acknowledged(ctx context.Context, s store.Store, line string) error {
 	var act string
 	var tenant dag.Tenant

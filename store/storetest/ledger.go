@@ -27,11 +27,10 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// Leaves makes n leaves of keys that sign by turns, those from number first on of a fixed
-// sequence in which none occurs twice.
+// Leaves returns n leaves about signing keys, from number first on of a fixed sequence without duplicates.
 func Leaves(first, n int) [][]byte { return LeavesOf(Tenant, first, n) }
 
-// LeavesOf is Leaves of any tenant.
+// LeavesOf is like Leaves, for any tenant.
 func LeavesOf(tenant dag.Tenant, first, n int) [][]byte {
 	leaves := make([][]byte, n)
 	for i := range leaves {
@@ -58,7 +57,7 @@ func (r logReader) Hashes(ctx context.Context, level int, from uint64, n int) ([
 	return r.s.LogHashes(ctx, r.tenant, level, from, n)
 }
 
-// Extends makes sure that a tenant's ledger begins with what it was at a root.
+// Extends checks that a tenant's ledger extends an earlier one with the root old.
 func Extends(ctx context.Context, s store.Store, tenant dag.Tenant, old ledger.Root) error {
 	tree, err := s.Log(ctx, tenant)
 	if err != nil {
@@ -122,8 +121,7 @@ func mustLog(t testing.TB, s store.Store, tenant dag.Tenant) ledger.Root {
 	return ledger.Root{Size: tree.Size(), Hash: tree.Root()}
 }
 
-// same compares the size, the root and the last leaves of a ledger with the reference,
-// and where those are.
+// same compares the size, the root and the last leaves of a ledger, and the indexes of these leaves, with the reference.
 func (r *reference) same(t testing.TB, s store.Store, from int) {
 	t.Helper()
 	ctx := context.Background()
@@ -143,7 +141,7 @@ func (r *reference) same(t testing.TB, s store.Store, from int) {
 			t.Fatalf("leaf %d as an entry of the record: %+v, %v", from+i, record, err)
 		}
 		if record[0].Kind != identity.Announced().Kind {
-			continue // its terms lead to it
+			continue // LeafIndex finds only leaves of announced keys
 		}
 		if at, err := LeafIndex(ctx, s, Tenant, leaf); err != nil || at != uint64(from+i) {
 			t.Fatalf("LogIndex of leaf %d gave %d, %v", from+i, at, err)
@@ -151,8 +149,7 @@ func (r *reference) same(t testing.TB, s store.Store, from int) {
 	}
 }
 
-// testLedger makes sure that each act has its leaf, in order, and an act that changes
-// nothing has none.
+// testLedger checks that each act appends its leaf, in order, and that an act that changes nothing appends none.
 func testLedger(t *testing.T, h Harness) {
 	s := open(t, h)
 	ctx := context.Background()
@@ -213,7 +210,7 @@ func testLedger(t *testing.T, h Harness) {
 	}
 	asked, unasked := Issued(51, 1), IssuedFacts(52, 2)
 	asked.Question, unasked.Question = unasked.Question, ""
-	// What is refused leaves no leaf behind.
+	// A refused act appends no leaf.
 	for name, err := range map[string]error{
 		"a policy that differs":          registry.Base{History: s}.Put(ctx, Tenant, Policy("p@1", 2)),
 		"turns with a question":          put(asked)(),
@@ -232,7 +229,7 @@ func testLedger(t *testing.T, h Harness) {
 // testLedgerTree appends lists of random sizes across the first full tile and the first
 // full tile of tiles, and compares everything with the reference.
 func testLedgerTree(t *testing.T, h Harness) {
-	s, err := h.Open(nil) // without Check, which asks for each leaf
+	s, err := h.Open(nil) // without Check, which reads each leaf
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -254,7 +251,7 @@ func testLedgerTree(t *testing.T, h Harness) {
 		first := len(r.leaves)
 		fresh := Leaves(first, size)
 		list, want := make([][]byte, 0, size+2), []uint64(nil)
-		for i, leaf := range fresh { // with one that is there and one that comes twice
+		for i, leaf := range fresh { // with one that is stored already or comes twice
 			list, want = append(list, leaf), append(want, uint64(first+i))
 			if i == size/2 {
 				old := random.IntN(first + i + 1)
@@ -334,7 +331,7 @@ func (r *reference) tiles(t testing.TB, s store.Store) {
 	}
 }
 
-// testLeaves asks for leaves beyond every bound, and appends what is none.
+// testLeaves reads leaves beyond every bound, and appends malformed ones.
 func testLeaves(t *testing.T, h Harness) {
 	s := open(t, h)
 	ctx := context.Background()
@@ -428,8 +425,8 @@ func testLeaves(t *testing.T, h Harness) {
 	r.same(t, s, 0)
 }
 
-// testLedgerConcurrent lets many append at once, by all kinds of acts. What anybody saw
-// of the ledger is the beginning of what it is in the end.
+// testLedgerConcurrent runs goroutines that append at once, by all kinds of acts.
+// Every ledger that one of them saw must be the beginning of the final ledger.
 func testLedgerConcurrent(t *testing.T, h Harness) {
 	s := open(t, h)
 	ctx := context.Background()
@@ -442,8 +439,8 @@ func testLedgerConcurrent(t *testing.T, h Harness) {
 	for side := range sides {
 		all.Go(func() {
 			for n := range acts {
-				both := n                  // by two sides at once
-				own := 1000*(side+1) + 8*n // by this one
+				both := n                  // by all sides at once
+				own := 1000*(side+1) + 8*n // by this side only
 				list := make([]issued.Record, 0, 5)
 				for k := range 4 {
 					list = append(list, Issued(own+k, k))

@@ -93,8 +93,7 @@ func testReopen(t *testing.T, h Harness) {
 	}
 }
 
-// testArguments changes what was handed in and what came out: the store's own
-// data must not notice.
+// testArguments changes the arguments and the results of calls: the store's own data must not change.
 func testArguments(t *testing.T, h Harness) {
 	s := open(t, h)
 	ctx := context.Background()
@@ -130,7 +129,7 @@ func testArguments(t *testing.T, h Harness) {
 	}
 }
 
-// every calls each method of the store once.
+// every calls each method of the store once, and returns the errors.
 func every(ctx context.Context, s store.Store) map[string]error {
 	errs := map[string]error{}
 	_, errs["Append"] = s.Append(ctx, Tenant, []store.Batch{Chain(500, 2, 9)})
@@ -201,7 +200,7 @@ func testCancelled(t *testing.T, h Harness) {
 		t.Errorf("cancelled while scanning: %v after %d records", err, count)
 	}
 	allFail(t, ctx, s, context.Canceled)
-	// Nothing was changed, and the store is as good as before.
+	// Nothing was changed, and the store works as before.
 	if head := mustHead(t, s); head != 3 {
 		t.Errorf("head is %d, want 3", head)
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// testMarks makes sure that a turn has the marks with which it was admitted first, by every way that leads
-// to it, even if it comes again with others or its text is erased; and that marks have their form.
+// testMarks checks that a turn keeps the marks with which it was admitted first, by every way to read
+// it, even if it arrives again with others or its text is erased; and that malformed marks are refused.
 func testMarks(t *testing.T, h Harness) {
 	s := open(t, h)
 	ctx := context.Background()

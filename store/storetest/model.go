@@ -22,8 +22,7 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// model is the store as one would write it on a page: what was admitted, in
-// order, and what happened to it.
+// model is the store in its simplest form: what was admitted, in order, and what happened to it.
 type model struct {
 	turns  map[dag.TurnID]store.Arrival // as first admitted
 	seqs   map[dag.TurnID]dag.Seq
@@ -35,11 +34,11 @@ type model struct {
 	keys   map[string]access.Key
 
 	leaves [][]byte
-	logged map[string]uint64 // where a leaf is
+	logged map[string]uint64 // the index of each leaf
 	cells  map[string][]byte
 }
 
-// log appends leaves that are not there yet.
+// log appends leaves that are not in the model yet, and returns the index of each.
 func (m *model) log(leaves ...[]byte) (at []uint64) {
 	for _, leaf := range leaves {
 		n, known := m.logged[string(leaf)]
@@ -53,13 +52,13 @@ func (m *model) log(leaves ...[]byte) (at []uint64) {
 	return at
 }
 
-// The numbers that the model draws from are few, so that things meet.
+// The model draws from few numbers, so that operations affect the same things.
 const (
 	modelTurns         = 40
 	modelConversations = 4
 )
 
-// modelRounds bounds how often the model is asked for as many cases as rapid wants.
+// modelRounds bounds the rounds of the model, each of which has as many cases as rapid wants.
 const modelRounds = 20
 
 // testModel does random operations on a store and on the model at once.
@@ -193,7 +192,7 @@ func testModel(t *testing.T, fresh func(t *testing.T) Harness) {
 			},
 			"reopen": func(rt *rapid.T) {
 				if rapid.IntRange(0, 3).Draw(rt, "really") != 2 {
-					return // it is the dearest operation, and not the most telling
+					return // it is the most expensive operation, and not the most useful
 				}
 				if err := s.Close(); err != nil {
 					rt.Fatal(err)
@@ -216,7 +215,7 @@ func testModel(t *testing.T, fresh func(t *testing.T) Harness) {
 	every := func() bool {
 		return !slices.Contains([]int{admitted, erased, refusals, reopened, revoked, adopted, spoiled, again, moved}, 0)
 	}
-	// Few cases may lack the rarest of all, so there are more until everything happened.
+	// Few cases may miss the rarest operation, so rounds are repeated until everything has happened.
 	for rounds := 0; rounds == 0 || !every() && rounds < modelRounds && !t.Failed(); rounds++ {
 		rapid.Check(t, check)
 	}
@@ -233,8 +232,8 @@ func drawIssued(rt *rapid.T) issued.Record {
 	return i
 }
 
-// drawBatches makes arrivals that are mostly good. Turns come in threes, each
-// continuing from those of its three before it; sometimes the first is left out.
+// drawBatches draws arrivals that are mostly good. Turns come in threes, each continuing
+// from the turns before it in its three; sometimes the first one is left out.
 func drawBatches(rt *rapid.T) []store.Batch {
 	return rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) store.Batch {
 		var b store.Batch
@@ -255,8 +254,7 @@ func drawBatches(rt *rapid.T) []store.Batch {
 	}), 1, 3).Draw(rt, "batches")
 }
 
-// seldom draws true once in thirty times. Not at an end of the range, which
-// rapid prefers.
+// seldom draws true once in thirty times. The number is not at an end of the range, since rapid prefers those.
 func seldom(rt *rapid.T, what string) bool { return rapid.IntRange(0, 29).Draw(rt, what) == 17 }
 
 func drawArrival(rt *rapid.T, n int) store.Arrival {
@@ -285,8 +283,7 @@ func drawArrival(rt *rapid.T, n int) store.Arrival {
 	return a
 }
 
-// drawStretch makes a stretch after a head, of the turns that drawBatches makes and
-// erasures of any. Often enough it is good.
+// drawStretch draws a stretch after a head, with turns as drawBatches draws them and erasures of any turns. Often enough it is good.
 func drawStretch(rt *rapid.T, head dag.Seq) Stretch {
 	next := head + 1
 	if seldom(rt, "gap") {
@@ -312,7 +309,7 @@ func drawStretch(rt *rapid.T, head dag.Seq) Stretch {
 	return s
 }
 
-// adopt is Adopt on the page. It reports whether the stretch is accepted.
+// adopt is Adopt for the model. It reports whether the stretch is accepted.
 func (m *model) adopt(s Stretch) bool {
 	added := map[dag.TurnID]store.Arrival{}
 	erased := map[dag.TurnID]erasures.Erasure{}
@@ -366,7 +363,7 @@ func (m *model) adopt(s Stretch) bool {
 	return true
 }
 
-// append is Append on the page. It reports whether all is accepted.
+// append is Append for the model. It reports whether all batches are accepted.
 func (m *model) append(batches []store.Batch) (store.Receipt, bool) {
 	receipt := store.Receipt{Head: m.head}
 	added := map[dag.TurnID]store.Arrival{}
@@ -482,8 +479,7 @@ func (m *model) revokeKey(id string, at dag.Time) (access.Key, error) {
 	return k, nil
 }
 
-// compare reads everything that the model has. What can be derived from that
-// is left to Check.
+// compare compares everything in the model with the store. Data that can be derived from it is left to Check.
 func (m *model) compare(ctx context.Context, s store.Store) error {
 	head, err := s.Head(ctx, Tenant)
 	if err != nil || head != m.head {

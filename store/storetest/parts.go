@@ -13,7 +13,7 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// rawEntries makes entries with numbers from one on.
+// rawEntries returns n entries, numbered from first on.
 func rawEntries(first dag.Seq, n int) []history.Entry {
 	list := make([]history.Entry, n)
 	for i := range list {
@@ -22,7 +22,7 @@ func rawEntries(first dag.Seq, n int) []history.Entry {
 	return list
 }
 
-// parted sets the parts of entries: each run of numbers in of is a change.
+// parted sets the parts of entries: of contains the numbers of entries of successive changes.
 func parted(list []history.Entry, of ...int) []history.Entry {
 	for i, at := 0, 0; i < len(of); i++ {
 		for n := range of[i] {
@@ -35,7 +35,7 @@ func parted(list []history.Entry, of ...int) []history.Entry {
 	return list
 }
 
-// plain is a change of some entries, without their parts: those are the store's to set or to keep.
+// plain returns a change that plans the entries without their parts, which the store sets or keeps.
 func plain(list []history.Entry) history.Change {
 	return rawChange{
 		needs: func(*history.State) history.Needs { return history.Needs{} },
@@ -49,7 +49,7 @@ func plain(list []history.Entry) history.Change {
 	}
 }
 
-// testParts writes and adopts changes of several entries. Each entry says where in its change it is, and the head is always the end of one.
+// testParts writes and adopts changes of several entries. Each entry has its position in its change, and the head is always the end of a change.
 func testParts(t *testing.T, h Harness) {
 	s := open(t, h)
 	ctx := context.Background()

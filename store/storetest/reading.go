@@ -90,8 +90,8 @@ func testPlaced(t *testing.T, h Harness) {
 	}
 }
 
-// testHeadWhile asks for the head while others write: what was acknowledged before the question
-// counts, whatever is done meanwhile. A work that panics takes nothing with it.
+// testHeadWhile asks for the head while others write: the head includes everything that was
+// acknowledged before the call, whatever the work does. A work that panics breaks nothing else.
 func testHeadWhile(t *testing.T, h Harness) {
 	s := open(t, h)
 	ctx := context.Background()
@@ -143,8 +143,7 @@ func testHeadWhile(t *testing.T, h Harness) {
 	}
 }
 
-// testTenantList returns tenants one kind of thing each, and asks for some that have
-// nothing.
+// testTenantList writes one kind of data to each tenant, and lists the tenants. Tenants without data are not listed.
 func testTenantList(t *testing.T, h Harness) {
 	s := open(t, h)
 	ctx := context.Background()
@@ -155,7 +154,7 @@ func testTenantList(t *testing.T, h Harness) {
 		}
 	}
 	list("", 9)
-	// What is refused or has no effect makes no tenant, and asking makes none.
+	// Writes that are refused or have no effect make no tenant, and reads make none.
 	_, _ = s.Append(ctx, "nothing", []store.Batch{{}})
 	_, _ = s.Append(ctx, "refused", []store.Batch{{Arrival(2, 0, "an orphan", 1)}})
 	_ = Adopt(ctx, s, "refused", Stretch{Records: Records(2, nil, Chain(1, 1, 0))})
@@ -195,8 +194,7 @@ func testTenantList(t *testing.T, h Harness) {
 	list("a", -1)
 }
 
-// testSegment follows two conversations that continue from one another, as an
-// incremental reader does.
+// testSegment reads two conversations that continue from one another, as an incremental reader does.
 func testSegment(t *testing.T, h Harness) {
 	s := open(t, h)
 	ctx := context.Background()
@@ -249,13 +247,13 @@ func testSegment(t *testing.T, h Harness) {
 	check(ask(store.Part{Conversation: ConversationID(77)}), 5, nil, nil)
 	check(ask(store.Part{Conversation: here, After: 5}, store.Part{Conversation: here, After: 2}), 5, []dag.Seq{3, 5}, []dag.Seq{4, 4})
 
-	// A turn elsewhere that leaves these alone is no news except for the head.
+	// A turn of another conversation without a parent here changes only the head.
 	mustAppend(t, s, store.Receipt{Admitted: 1, Head: 6}, store.Batch{Arrival(6, 3, "elsewhere")})
 	check(ask(store.Part{Conversation: here, After: 5}), 6, nil, nil)
-	// One that continues from here is news here, though it lies elsewhere.
+	// A turn of another conversation with a parent here adds a link here.
 	mustAppend(t, s, store.Receipt{Admitted: 1, Edges: 1, Head: 7}, store.Batch{Arrival(7, 3, "from here", 5)})
 	check(ask(store.Part{Conversation: here, After: 6}), 7, nil, []dag.Seq{7})
-	// An erasure takes a number but is no news.
+	// An erasure takes a number but adds nothing.
 	if _, err := Erase(ctx, s, Tenant, Erasure(1)); err != nil {
 		t.Fatal(err)
 	}
@@ -333,7 +331,7 @@ func testScan(t *testing.T, h Harness) {
 func testMatch(t *testing.T, h Harness) {
 	s := open(t, h)
 	var b store.Batch
-	ids := map[string]string{ // what differs is at and around the dashes and the end
+	ids := map[string]string{ // they differ at and around the dashes and at the end
 		"00000000-0000-0000-0000-000000000001": "first",
 		"0a000000-0000-4000-8000-000000000001": "a",
 		"0a000000-0000-4000-8000-0000000000ff": "b",
@@ -387,7 +385,7 @@ func testMatch(t *testing.T, h Harness) {
 	}
 }
 
-// testExternalPrefix finds digests by their beginnings, and no other names, whether the key of a name has the beginning or the name itself.
+// testExternalPrefix finds digests by their prefixes, and no other names, for prefixes within the key of a name and for longer ones.
 func testExternalPrefix(t *testing.T, h Harness) {
 	s := open(t, h)
 	ctx := context.Background()
@@ -398,7 +396,7 @@ func testExternalPrefix(t *testing.T, h Harness) {
 	}
 	var b store.Batch
 	ids := map[dag.TurnID]string{}
-	for n := range 40 { // so that every key of one digit has several names that are no digests
+	for n := range 40 { // so that for every key of one digit there are several names that are not digests
 		a := Named(Arrival(100+n, 0, "x"), fmt.Sprintf("3 %d", n))
 		b = append(b, a)
 	}

@@ -16,14 +16,14 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// Snap writes snapshots, with a plan that erases or one that does not.
+// Snap writes snapshots; erases is Plan.Erases.
 func Snap(ctx context.Context, s store.Store, tenant dag.Tenant, list []history.Snapshot, erases bool) error {
 	return s.Write(ctx, tenant, rawChange{plan: func(*history.State) (*history.Plan, error) {
 		return &history.Plan{Snapshots: list, Erases: erases}, nil
 	}})
 }
 
-// snapshotPage returns what a page has of a model.
+// snapshotPage returns the snapshots of a model that a page selects.
 func snapshotPage(all map[string][]byte, p history.SnapshotPage) (list []history.Snapshot) {
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		if strings.HasPrefix(name, p.Prefix) && name > p.After && len(list) < p.Limit {
@@ -37,7 +37,7 @@ func snapshotPage(all map[string][]byte, p history.SnapshotPage) (list []history
 	return list
 }
 
-// knowing needs snapshots, compares them with a model, and plans nothing.
+// knowing returns a change that needs snapshots, compares them with a model, and plans nothing.
 func knowing(t *testing.T, names []string, model map[string][]byte) history.Change {
 	return rawChange{
 		needs: func(k *history.State) (n history.Needs) {
@@ -50,7 +50,7 @@ func knowing(t *testing.T, names []string, model map[string][]byte) history.Chan
 			if !maps.EqualFunc(k.Snapshots, model, bytes.Equal) {
 				t.Errorf("a change knows %d snapshots, and not the %d that there are", len(k.Snapshots), len(model))
 			}
-			for _, value := range k.Snapshots { // the store's own are others
+			for _, value := range k.Snapshots { // the store's own values are copies
 				clear(value)
 			}
 			return &history.Plan{}, nil
@@ -58,7 +58,7 @@ func knowing(t *testing.T, names []string, model map[string][]byte) history.Chan
 	}
 }
 
-// testSnapshots replaces and drops snapshots at random beside a model of them.
+// testSnapshots replaces and drops random snapshots in the store and in a model, and compares them.
 func testSnapshots(t *testing.T, h Harness) {
 	ctx := context.Background()
 	r := rand.New(rand.NewPCG(21, 22))
@@ -68,7 +68,7 @@ func testSnapshots(t *testing.T, h Harness) {
 	for n := range 80 {
 		var list []history.Snapshot
 		next := maps.Clone(model)
-		for range 1 + r.IntN(3) { // one may be there twice
+		for range 1 + r.IntN(3) { // a name may occur twice
 			one := history.Snapshot{Name: names[r.IntN(len(names))], Value: bytes.Repeat([]byte{byte(n), 0, byte(r.Uint32())}, []int{0, 1, 100, 3_000, 200_000}[r.IntN(5)])}
 			list = append(list, one)
 			if delete(next, one.Name); len(one.Value) > 0 {
@@ -102,7 +102,7 @@ func testSnapshots(t *testing.T, h Harness) {
 		if err := s.Write(ctx, rawTenant, knowing(t, names, model)); err != nil {
 			t.Fatal(err)
 		}
-		for i := range got { // the store's own are others
+		for i := range got { // the store's own values are copies
 			clear(got[i].Value)
 		}
 	}
@@ -124,7 +124,7 @@ func testSnapshots(t *testing.T, h Harness) {
 	}
 }
 
-// snapshotWrite replaces one snapshot and drops another.
+// snapshotWrite returns a Write that replaces one snapshot and drops another.
 func snapshotWrite() Write {
 	const page = 9
 	return Write{

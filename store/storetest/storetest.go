@@ -5,16 +5,13 @@
 //		storetest.Run(t, func(t *testing.T) storetest.Harness { … })
 //	}
 //
-// and in a test of its own RunLarge: its cases are long and use one goroutine, so the race detector has nothing to see in them.
+// and RunLarge in another test: its cases are long and use one goroutine, so there is nothing for the race detector to find in them.
 //
-// The suite has four parts. The cases walk through the contract sentence by
-// sentence. The fault table lets every step of every write fail, before and
-// after the commit, and opens the store again each time. The model compares
-// thousands of random operations with a few maps. And [Check] derives anew all
-// that can be derived from what a store says, and is called after everything
-// else; other programs may call it on any store.
+// The suite has four parts. The cases go through the contract sentence by sentence. The fault table makes every step of every write fail,
+// before and after the commit, and opens the store again each time. The model compares thousands of random operations with a few maps. And
+// [Check] recomputes everything that can be derived from stored data, and runs after everything else; other programs may call it on any store.
 //
-// The suite itself is tried on stores that lie, each in one thing: it must notice all of them.
+// The suite itself is tested on stores that each return one kind of wrong answer: it must notice all of them.
 package storetest
 
 import (
@@ -25,24 +22,22 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// A Harness stands for data that outlive a store, such as a file's path.
+// A Harness represents data that outlives a store, such as a file's path.
 type Harness struct {
-	// Open opens a store on the data: new ones the first time, and what earlier
-	// stores committed from then on. step is the back end's option of
-	// that name, and may be nil. The suite closes what it opens.
+	// Open opens a store on the data: on new data the first time, and from then on with everything that earlier stores
+	// committed. step is the back end's option of that name, and may be nil. The suite closes the stores that it opens.
 	Open func(step func(string) error) (store.Store, error)
 
-	// Heals says that after a write with an unknown outcome the store goes on: the
-	// fault after the commit gives store.ErrUncertain and not store.ErrBroken, and
-	// later calls succeed.
+	// Heals says that the store continues after a write with an unknown outcome: the error of a fault
+	// after the commit wraps store.ErrUncertain and not store.ErrBroken, and later calls succeed.
 	Heals bool
 }
 
 // Run runs the suite. fresh returns a Harness with new data each time.
 func Run(t *testing.T, fresh func(t *testing.T) Harness) { RunWrites(t, Writes(), fresh) }
 
-// RunWrites is Run with faults and cancellations in some of Writes. It is for a second form of
-// a back end that passes Run: writes that do the same in both forms are left out.
+// RunWrites is like Run, with faults and cancellations only in the given writes. It is for a second
+// form of a back end that passes Run: writes that do the same in both forms can be left out.
 func RunWrites(t *testing.T, writes []Write, fresh func(t *testing.T) Harness) {
 	for _, c := range []struct {
 		name string

@@ -8,8 +8,8 @@ import (
 	"github.com/graphkernel/graphkernel/slice/issued"
 )
 
-// testTasks erases the tasks of contexts: of every record of one, of no other context and no other tenant. Erasing again changes nothing, and one
-// that is handed out after an erasure has its task until it is erased, too.
+// testTasks erases the tasks of contexts: of every record of a context, of no other context and no other tenant. Erasing
+// again changes nothing. A context that is handed out again after an erasure has its task until it is erased again.
 func testTasks(t *testing.T, h Harness) {
 	s, ctx := open(t, h), t.Context()
 	list := []issued.Record{IssuedContext(1, 1), IssuedContext(2, 2), IssuedContext(3, 1), IssuedFacts(4, 1)}

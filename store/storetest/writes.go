@@ -17,10 +17,8 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// A Write is a write of the fault table. Before is what must have been written
-// for it, Do is the write, and Done says whether its whole effect is there, or
-// none of it; anything between is an error. Leaves is the size of the ledger before the
-// write and after it.
+// A Write is a write of the fault table. Before writes what Do needs, Do is the write, and Done reports whether its whole
+// effect is stored, or none of it; anything between is an error. Leaves are the sizes of the ledger before and after the write.
 type Write struct {
 	Name   string
 	Leaves [2]uint64
@@ -29,8 +27,8 @@ type Write struct {
 	Done   func(context.Context, store.Store) (bool, error)
 }
 
-// Writes returns one write of each kind, each with every step that its method
-// has. Back ends use it for faults of their own, such as the end of the process.
+// Writes returns one write of each kind, each with every step of its method.
+// Back ends use them for faults of their own, such as the end of the process.
 func Writes() []Write {
 	before := func(ctx context.Context, s store.Store) error {
 		chain := Chain(1, 5, 0)
@@ -269,8 +267,7 @@ func Writes() []Write {
 	}
 }
 
-// The names of cells of a kind that package kinds knows begin with cellPrefix; cellRoot makes their
-// values: the root of a log of n leaves.
+// The names of cells whose form package kinds knows begin with cellPrefix. cellRoot returns the value of such a cell: the root of a log of n leaves.
 const (
 	cellPrefix = "cosigned/"
 	cellName   = cellPrefix + "log"
@@ -280,7 +277,7 @@ func cellRoot(n uint64) []byte {
 	return append(binary.BigEndian.AppendUint64(nil, n), make([]byte, 32)...)
 }
 
-// swap passes over the error of a write that was kept the first time.
+// swap ignores the error of a write that was kept the first time.
 func swap(ctx context.Context, s store.Store) error {
 	err := s.Swap(ctx, Tenant, cellName, cellRoot(7), cellRoot(9))
 	if !errors.Is(err, store.ErrMoved) {
@@ -292,8 +289,8 @@ func swap(ctx context.Context, s store.Store) error {
 	return nil
 }
 
-// adoption is a stretch after the five turns that precede each write: two
-// turns, the erasures of one of them and of a stored one, and seventy turns more.
+// adoption returns a stretch after the five turns that precede each write: two
+// turns, the erasures of one of them and of a stored turn, and seventy more turns.
 func adoption() Stretch {
 	return Stretch{
 		Records: slices.Concat(
@@ -308,7 +305,7 @@ func adopt(ctx context.Context, s store.Store) error {
 	return tolerateGap(ctx, s, 79, s.Adopt(ctx, Tenant, adoption().Store()))
 }
 
-// tolerateGap passes over the error of an Adopt that was kept the first time.
+// tolerateGap ignores the error of an Adopt that was kept the first time.
 func tolerateGap(ctx context.Context, s store.Store, last dag.Seq, err error) error {
 	if !errors.Is(err, store.ErrGap) {
 		return err
@@ -319,7 +316,7 @@ func tolerateGap(ctx context.Context, s store.Store, last dag.Seq, err error) er
 	return nil
 }
 
-// adopted reports whether the whole of the adoption is there.
+// adopted reports whether the whole adoption is stored.
 func adopted(ctx context.Context, s store.Store) (bool, error) {
 	there, err := turnsThere([]store.Batch{{Arrival(10, 1, ""), Arrival(11, 0, "")}, Chain(20, 70, 2)})(ctx, s)
 	if err != nil {
@@ -345,7 +342,7 @@ func putKey(ctx context.Context, s store.Store) error {
 	return apikeys.Base{History: s}.Put(ctx, Key(1))
 }
 
-// keyThere reports whether the key is there, alone and in the list.
+// keyThere reports whether the key is stored, both by itself and in the list.
 func keyThere(ctx context.Context, s store.Store) (bool, error) {
 	list, err := apikeys.Base{History: s}.All(ctx, Tenant)
 	if err != nil {
@@ -362,8 +359,7 @@ func keyThere(ctx context.Context, s store.Store) (bool, error) {
 	return listed, err
 }
 
-// turnsThere reports whether all turns are there; if only some are, that is an
-// error.
+// turnsThere returns a function that reports whether all turns are stored; if only some are, that is an error.
 func turnsThere(batches []store.Batch) func(context.Context, store.Store) (bool, error) {
 	var ids []dag.TurnID
 	for _, b := range batches {

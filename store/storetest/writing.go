@@ -131,7 +131,7 @@ func testIssued(t *testing.T, h Harness) {
 	var want []issued.Record
 	for n := range 10 {
 		i := Issued(n, n%3)
-		i.Number, i.Leaf = 77, 88 // the store's to set
+		i.Number, i.Leaf = 77, 88 // the store sets these
 		got, err := PutIssued(ctx, s, Tenant, i)
 		i.Number, i.Leaf = uint64(n+1), uint64(n)
 		if err != nil || got != i {
@@ -197,7 +197,7 @@ func testKeys(t *testing.T, h Harness) {
 	}
 	listed()
 
-	// The same again is nothing; the id with anything else is refused.
+	// The same key again changes nothing; another key with its id is refused.
 	if err := (apikeys.Base{History: s}).Put(ctx, Key(3)); err != nil {
 		t.Errorf("the same key again: %v", err)
 	}
@@ -244,7 +244,7 @@ func testKeys(t *testing.T, h Harness) {
 	}
 }
 
-// testRevoking revokes the fifth of the keys, and fails to revoke others.
+// testRevoking revokes the fifth of the keys, and tries to revoke keys that do not exist.
 func testRevoking(t *testing.T, s store.Store, keys []access.Key) {
 	ctx := context.Background()
 	k := &keys[4]
@@ -279,8 +279,8 @@ func testRevoking(t *testing.T, s store.Store, keys []access.Key) {
 	}
 }
 
-// testKeysConcurrent puts the same keys from many sides and revokes them from as
-// many: each is there once, and one time of revocation is what everybody is told.
+// testKeysConcurrent puts and revokes the same keys from several goroutines:
+// each key is stored once, and all of them get the same time of revocation.
 func testKeysConcurrent(t *testing.T, h Harness) {
 	s := open(t, h)
 	ctx := context.Background()
@@ -321,14 +321,14 @@ func testKeysConcurrent(t *testing.T, h Harness) {
 	}
 }
 
-// keyOf makes keys of one id that differ in everything else.
+// keyOf returns keys with the same id that differ in everything else.
 func keyOf(tenant dag.Tenant, n int) access.Key {
 	k := Key(n)
 	k.Tenant, k.ID = tenant, Key(0).ID
 	return k
 }
 
-// testTenants returns two tenants the same ids with other content.
+// testTenants writes to several tenants different content under the same ids.
 func testTenants(t *testing.T, h Harness) {
 	s := open(t, h)
 	ctx := context.Background()

@@ -8,8 +8,8 @@ import (
 	"github.com/graphkernel/graphkernel/store/kinds"
 )
 
-// sameCells makes sure that each cell of the target can become what it is in the source: a
-// witness that is moved, for example, must not forget what it cosigned.
+// sameCells checks that each cell of the target may be replaced by that of the
+// source: a witness that is moved, for example, must not forget what it cosigned.
 func (c *copying) sameCells() error {
 	there, here, err := c.bothCells()
 	if err != nil {
@@ -23,7 +23,7 @@ func (c *copying) sameCells() error {
 	return nil
 }
 
-// cells copies what cells are by now.
+// cells copies the present cells of the source.
 func (c *copying) cells() error {
 	there, _, err := c.bothCells()
 	if err != nil {
@@ -75,7 +75,7 @@ func byName(list []history.Cell) map[string]*history.Cell {
 	return cells
 }
 
-// follows reports ErrDiffers unless a cell of the target can become that of the source.
+// follows returns an error that wraps ErrDiffers unless the source's cell may replace the target's.
 func follows(name string, there, here *history.Cell) error {
 	codec, err := kinds.OfCell(name)
 	if err != nil {

@@ -22,9 +22,8 @@ func (r logReader) Hashes(ctx context.Context, level int, from uint64, n int) ([
 	return r.s.LogHashes(ctx, r.tenant, level, from, n)
 }
 
-// sameLedger makes sure that the target's ledger is the beginning of the source's. A proof
-// says so, of a few hundred hashes, however long the ledgers are: of two that differ in a
-// leaf the roots differ.
+// sameLedger checks that the source's ledger begins with the target's. A proof of a few hundred
+// hashes shows that, however long the ledgers are: if they differ in a leaf, their roots differ.
 func (c *copying) sameLedger() error {
 	there, err := c.to.Log(c.ctx, c.tenant)
 	if err != nil {
@@ -47,7 +46,7 @@ func (c *copying) sameLedger() error {
 	return c.sameRecord(dag.Seq(old.Size))
 }
 
-// begins reports ledger.ErrInconsistent unless the source's ledger begins with a root.
+// begins returns ledger.ErrInconsistent unless the source's ledger begins with the ledger of the root old.
 func (c *copying) begins(old, now ledger.Root) error {
 	proof, err := now.ProveConsistency(c.ctx, old.Size, logReader{c.from, c.tenant})
 	if err != nil {
@@ -56,7 +55,7 @@ func (c *copying) begins(old, now ledger.Root) error {
 	return now.CheckConsistency(old, proof)
 }
 
-// sameRecord compares what is kept beside the leaves that the target has: no proof is of that.
+// sameRecord compares the entries of the record that the target has: the proof covers only their leaves.
 func (c *copying) sameRecord(size dag.Seq) error {
 	for after := dag.Seq(0); after < size; {
 		p := history.Page{Stream: history.Record, After: after, Limit: int(min(page, size-after))}
@@ -87,10 +86,9 @@ func (c *copying) sameRecord(size dag.Seq) error {
 
 func root(t *ledger.Tree) ledger.Root { return ledger.Root{Size: t.Size(), Hash: t.Root()} }
 
-// leaves brings the target's record to where the source's is now, or up to what was made from a
-// view that the target does not have yet: then waiting is true. It comes between the reading of
-// erasures from the source and the writing of them to the target: then the target has the leaf of
-// each first. The source's ledger must begin with what was copied.
+// leaves copies the record up to its present size in the source, or up to an entry that was made from a view that the target
+// does not have yet: then waiting is true. It is called after erasures are read from the source and before they are written
+// to the target, so the target has the leaf of each erasure first. The source's ledger must begin with the copied leaves.
 func (c *copying) leaves() error {
 	tree, err := c.from.Log(c.ctx, c.tenant)
 	if err != nil {
@@ -170,7 +168,7 @@ func (c *copying) record(list []history.Entry) error {
 	return err
 }
 
-// copiedLedger makes sure that the target's ledger is what was copied, in the end.
+// copiedLedger checks in the end that the target's ledger is the copied one.
 func (c *copying) copiedLedger() error {
 	there, err := c.to.Log(c.ctx, c.tenant)
 	if err != nil {

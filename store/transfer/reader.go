@@ -13,7 +13,7 @@ type reader struct {
 	read        []history.Entry
 }
 
-// entries reads a store's entries after one number, up to another.
+// entries returns a reader of a store's entries after one number, up to another.
 func (c *copying) entries(s store.Store, after, last dag.Seq) *reader {
 	return &reader{
 		after: after, last: last,
@@ -23,7 +23,7 @@ func (c *copying) entries(s store.Store, after, last dag.Seq) *reader {
 	}
 }
 
-// peek returns the next one, nil if there is none up to the last number.
+// peek returns the next entry, or nil if there is none up to the last number.
 func (r *reader) peek() (*history.Entry, error) {
 	if len(r.read) == 0 && r.after < r.last {
 		list, err := r.list(r.after)

@@ -12,7 +12,7 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// prepare notes how far the copy goes, and compares what the target has already.
+// prepare records how far the copy goes, and compares the data that the target has already.
 func (c *copying) prepare() error {
 	var err error
 	if c.head, err = c.from.Head(c.ctx, c.tenant); err != nil {
@@ -56,7 +56,7 @@ func (c *copying) sameEntries() error {
 			return fmt.Errorf("%w: number %d of the source is an entry of kind %s, and of the target is not", ErrDiffers, want.Seq, want.Kind)
 		case want == nil || got.Seq != want.Seq:
 			return fmt.Errorf("%w: number %d of the target is an entry of kind %s, and of the source is not", ErrDiffers, got.Seq, got.Kind)
-		case !got.SameButErased(want): // what the source erased since is erased with the rest of its history
+		case !got.SameButErased(want): // later erasures of the source are copied with the rest of its history
 			return fmt.Errorf("%w: number %d of the target is an entry of kind %s with the leaf %s, and of the source of kind %s with the leaf %s, or of another time", ErrDiffers, got.Seq, got.Kind, got.Leaf(), want.Kind, want.Leaf())
 		}
 		c.count(got).Existing++
@@ -65,9 +65,8 @@ func (c *copying) sameEntries() error {
 	}
 }
 
-// sameTurns compares every turn that the target has, by reading both stores side by side
-// up to the target's head, in memory that does not grow. Reading some of them would not
-// do: histories can differ in one turn alone.
+// sameTurns compares every turn that the target has, by reading both stores side by side up to the target's head, in
+// memory that does not grow. Reading some of the turns would not be enough: histories can differ in a single turn.
 func (c *copying) sameTurns() error {
 	head := c.report.Head
 	if head == 0 {
@@ -120,8 +119,7 @@ func (c *copying) sameTurns() error {
 	return lost.explained()
 }
 
-// records returns a store's records up to a number. If that fails they end, and failed
-// says why.
+// records returns a store's records up to a number. If reading fails, the sequence ends and failed is set to the error.
 func (c *copying) records(s store.Store, last dag.Seq, failed *error) iter.Seq[*store.Record] {
 	return func(yield func(*store.Record) bool) {
 		err := s.Scan(c.ctx, c.tenant, 0, nil, func(r *store.Record) error {
@@ -136,14 +134,14 @@ func (c *copying) records(s store.Store, last dag.Seq, failed *error) iter.Seq[*
 	}
 }
 
-// lostTexts are turns whose texts the target has and the source has not. Erasures above
-// the target's head, which the copy brings, must explain them.
+// lostTexts are the turns whose texts the target has and the source does not have.
+// Erasures above the target's head, which will be copied, must explain them.
 type lostTexts struct {
 	c     *copying
 	turns map[dag.TurnID]dag.Seq
 }
 
-// mostLost is how many turns are collected before the source's events are read.
+// mostLost is the number of turns that are collected before their erasures are looked up in the source.
 const mostLost = 100_000
 
 func (l *lostTexts) add(r *store.Record) error {

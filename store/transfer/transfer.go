@@ -1,26 +1,20 @@
-// Package transfer copies what one store holds into another, through the storage
-// contract and so between any two back ends: turns, events and entries under the numbers that
-// they have, the record, and cells, such as what a tenant cosigned last, as a witness, of the logs
-// of others. The terms are made anew from the entries.
+// Package transfer copies the content of one store into another, through the storage contract and so between any
+// two back ends: turns, erasures and other entries under the numbers that they have, the record, and cells, such as
+// the newest states of other logs that a tenant cosigned as a witness. The terms are made again from the entries.
 //
-// The record comes leaf by leaf in its order, so the copy's ledger is one with which the
-// source's begins, of the same size and root unless the source goes on.
-// A witness goes on where it stood in the source, and it must not go on in both: a copy that
-// serves as a witness while the source does, too, or that was made before the source
-// cosigned for the last time, can cosign another history of the same log.
+// The record is copied leaf by leaf in its order, so the source's ledger begins with the copy's, and both have the same size and root unless the
+// source was written to. The copy of a witness continues from the state of the source, and only one of the two may continue: a copy that serves
+// as a witness while the source does, too, or that was made before the source's last cosignature, can cosign another history of the same log.
 //
-// The source may be written to meanwhile. For each tenant history is copied up to the head that
-// the source had when the copy began, and the record as far as the entries in it were made from
-// views that the copy has by then. So every slice that the copy has a record of can be replayed
-// there, also when the copy is cut short. If texts up to that head were erased meanwhile, history is
-// copied on until their erasures are in the copy, too: else texts would be missing in
-// it for no reason.
+// The source may be written to meanwhile. For each tenant, history is copied up to the head that the source had when the copy
+// began, and the record as far as its entries were made from views that the copy has by then. So every slice whose record was
+// copied can be replayed in the copy, even if the copy is cut short. If texts up to that head were erased meanwhile, history
+// is copied further, until their erasures are in the copy, too: otherwise the copy would lack texts for no recorded reason.
 //
-// A copy that was cut short is taken up by copying again: it goes on after the head
-// of the target. What the target has already must be the same as in the source, or
-// nothing is written at all. So all of it is read first, in both stores side by side, and
-// compared, except for the ledger, of which a proof says the same: taking up a copy costs two scans of what is there, about a third of the time
-// in which it was copied, and an empty target costs nothing.
+// A copy that was cut short is completed by copying again: it continues after the head of the target. Everything that the
+// target has already must be the same as in the source, or nothing is written at all. So all of it is first read from both
+// stores side by side and compared, and a proof shows that the source's ledger begins with the target's. Continuing a copy
+// costs two scans of what was copied, about a third of the time of copying it, and costs nothing for an empty target.
 package transfer
 
 import (
@@ -38,60 +32,57 @@ import (
 	"github.com/graphkernel/graphkernel/store/kinds"
 )
 
-// ErrDiffers is wrapped when the target holds something of a tenant that the source
-// does not hold, or holds otherwise. Nothing was written.
+// ErrDiffers is wrapped when the target has data of a tenant that the source does not have, or has differently. Nothing was written.
 var ErrDiffers = errors.New("the target holds another history than the source")
 
-// ErrDamaged is wrapped when the source says what no store can say. Package fsck tells
-// more about it. What came before has been copied.
+// ErrDamaged is wrapped when the source returns data that no intact store has.
+// Package fsck reports the details. Everything before it has been copied.
 var ErrDamaged = errors.New("the source is damaged")
 
-// stretchBytes of texts, edges and acts end a stretch. What exceeds it belongs to it.
+// stretchBytes is the number of bytes of texts, edges and acts that ends a stretch. The item that reaches it belongs to the stretch.
 const stretchBytes = 8 << 20
 
-// edgeBytes is what a parent takes: its id, its conversation, its kind and its leaf.
+// edgeBytes is the size of a parent: its id, its conversation, its kind and its leaf.
 const edgeBytes = 65
 
-// entryBytes is what an entry takes beside its bytes.
+// entryBytes is the size of an entry without its variable bytes.
 const entryBytes = 32
 
-// page is how many of anything else are read at once.
+// page is the number of other things that are read at once.
 const page = 500
 
 // Options of a copy. The zero value copies all tenants.
 type Options struct {
-	// Tenants are those to copy. Nil means all that the source has when the copy begins.
+	// Tenants are the tenants to copy. Nil means all tenants that the source has when the copy begins.
 	Tenants []dag.Tenant
 
-	// Stretch is how many turns, events and acts are adopted at once. 0 means 2000, which
-	// is also the most.
+	// Stretch is the number of turns, erasures and acts that are adopted at once. 0 means 2000, which is also the maximum.
 	Stretch int
 
-	// Progress is told how far a tenant's history has come. Nil means nobody.
+	// Progress is called with the progress of a tenant's history. Nil: progress is not reported.
 	Progress func(tenant dag.Tenant, done, total dag.Seq)
 
-	// Compared is told up to which number a tenant's history was compared with what the
-	// target has of it. Nil means nobody.
+	// Compared is called with the number up to which a tenant's history was compared with the part that the target has. Nil: this is not reported.
 	Compared func(tenant dag.Tenant, done, total dag.Seq)
 }
 
-// A Count says how many of a kind were copied, and how many were there already.
+// A Count says how many things of a kind were copied, and how many the target had already.
 type Count struct{ Copied, Existing int }
 
-// A Tenant is what was copied of one.
+// A Tenant reports what was copied of one tenant.
 type Tenant struct {
 	Name    dag.Tenant
 	Head    dag.Seq // of the target, afterwards
 	Turns   Count
 	Events  Count                  // erasures
 	Entries Count                  // of package history, except erasures
-	Record  map[history.Kind]Count // of the ledger, by their kinds
+	Record  map[history.Kind]Count // of the record's entries, by their kinds
 	Leaves  Count                  // of the ledger: all of Record
 	Cells   Count
 }
 
-// Copy copies from one store into another. It looks at all tenants before it writes
-// anything. If it fails later, the report says what was copied until then.
+// Copy copies from one store into another. It compares all tenants before it
+// writes anything. If it fails later, the reports say what was copied until then.
 func Copy(ctx context.Context, to, from store.Store, o Options) ([]Tenant, error) {
 	if o.Stretch <= 0 || o.Stretch > 2000 {
 		o.Stretch = 2000
@@ -145,25 +136,24 @@ type copying struct {
 	ctx      context.Context
 	to, from store.Store
 	tenant   dag.Tenant
-	numbers  int // of a stretch
+	numbers  int // most numbers of a stretch
 	progress func(dag.Seq)
 	compared func(dag.Seq)
 	report   Tenant
 
-	ledger ledger.Tree // as it was copied
+	ledger ledger.Tree // the copied ledger
 	head   dag.Seq     // of the source, when the copy began
 
-	waiting bool // the record goes on with what was made from a view that the target does not have yet
+	waiting bool // the next entry of the record was made from a view that the target does not have yet
 
-	begun   []store.Stretch // parts of a change that goes on in stretch, which share none with it
+	begun   []store.Stretch // stretches with the first parts of a change that continues in stretch; they are adopted together
 	stretch store.Stretch
 	bytes   int
 	next    dag.Seq // the number that continues the stretch
 }
 
-// run writes. The record comes first, as far as it can: a key that was revoked must not stay live
-// in the target for as long as history takes. It goes on with each stretch of history, and before
-// each erasure, whose leaf must be there.
+// run writes the copy. It begins with the record, as far as possible: a revoked key must not stay valid in the target for as long as
+// copying history takes. The record continues after each stretch of history, and before each erasure, whose leaf must exist first.
 func (c *copying) run() error {
 	for _, step := range []func() error{c.leaves, c.history, c.leaves, c.cells, c.copiedLedger} {
 		if err := step(); err != nil {
@@ -173,9 +163,8 @@ func (c *copying) run() error {
 	return nil
 }
 
-// history copies turns, events and acts after the target's head, in the end with the
-// erasures that came meanwhile. If they do not cease, those of the last round are left
-// to the next copy.
+// history copies turns, erasures and acts after the target's head, and then the erasures that
+// were made meanwhile. If erasures never stop, those of the last round are left to the next copy.
 func (c *copying) history() error {
 	for range erasureRounds {
 		if err := c.upToHead(); err != nil {
@@ -195,11 +184,10 @@ func (c *copying) history() error {
 	return nil
 }
 
-// erasureRounds bounds how often a copy follows erasures.
+// erasureRounds bounds the rounds in which a copy follows erasures.
 const erasureRounds = 10
 
-// erasedMeanwhile reports whether the source has erasures above the head of turns up
-// to it, or of tasks.
+// erasedMeanwhile reports whether the source has erasures above the head, of turns up to the head or of tasks.
 func (c *copying) erasedMeanwhile() (bool, error) {
 	if tasks, err := (issued.Base{History: c.from}).TaskErasures(c.ctx, c.tenant, c.head, 1); err != nil || len(tasks) > 0 {
 		return err == nil, err
@@ -249,18 +237,18 @@ func (c *copying) upToHead() error {
 	return c.flush(true)
 }
 
-// errEnough ends a scan at what was added meanwhile.
+// errEnough ends a scan at turns that were added meanwhile.
 var errEnough = errors.New("the rest was added meanwhile")
 
-// entriesBefore takes up the entries with numbers below one, in their order.
+// entriesBefore copies the entries with numbers below seq, in their order.
 func (c *copying) entriesBefore(entries *reader, seq dag.Seq) error {
 	for {
 		e, err := entries.peek()
 		if err != nil || e == nil || e.Seq >= seq {
 			return err
 		}
-		// Erasures share no stretch with acts: what comes after them was planned without what they took
-		// away. And what the record waits for was known before, if its leaf is before that of the erasure.
+		// Erasures share no stretch with acts: entries after an erasure were planned without the data that it removed. And
+		// if the record waits for a view, that view must be copied before an erasure whose leaf comes later in the record.
 		erases := e.Kind == erasures.Kind
 		last := len(c.stretch.Entries) > 0 && (c.stretch.Entries[len(c.stretch.Entries)-1].Kind == erasures.Kind) != erases
 		if err := c.flush(last || erases && c.waiting); err != nil {
@@ -278,7 +266,7 @@ func (c *copying) entriesBefore(entries *reader, seq dag.Seq) error {
 	}
 }
 
-// count returns the count of what an entry is.
+// count returns the Count to which an entry belongs.
 func (c *copying) count(e *history.Entry) *Count {
 	if e.Kind == erasures.Kind {
 		return &c.report.Events
@@ -286,7 +274,7 @@ func (c *copying) count(e *history.Entry) *Count {
 	return &c.report.Entries
 }
 
-// follows makes sure that the source leaves no number out.
+// follows checks that the source skips no number.
 func (c *copying) follows(seq dag.Seq) error {
 	if seq != c.next {
 		return fmt.Errorf("%w: it has number %d where it must have %d", ErrDamaged, seq, c.next)
@@ -295,11 +283,10 @@ func (c *copying) follows(seq dag.Seq) error {
 	return nil
 }
 
-// flush writes the stretch if it is long enough, or is the last one, and what of the record waited
-// for it.
+// flush writes the stretch if it is long enough or the last one, and then the entries of the record that waited for it.
 func (c *copying) flush(last bool) error {
 	numbers := len(c.stretch.Records) + len(c.stretch.Entries)
-	inside := false // of a change, which is copied whole
+	inside := false // the stretch ends inside a change, which is copied whole
 	if n := len(c.stretch.Entries); n > 0 {
 		e := &c.stretch.Entries[n-1]
 		inside = e.Part != e.Parts && e.Seq == c.next-1

@@ -1,4 +1,4 @@
-// Package verifier holds the verifier in JavaScript, for pages that verify evidence where it is read.
+// Package verifier contains the verifier in JavaScript, for pages that verify evidence in the reader's browser.
 package verifier
 
 import _ "embed"

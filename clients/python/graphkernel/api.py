@@ -65,7 +65,7 @@ class APIKey(TypedDict):
     revoked_at: NotRequired[str]
     role: str
     spaces: NotRequired[str]
-    """Patterns of the spaces of beliefs that are there for it; absent: it is limited to none."""
+    """Patterns of the spaces of beliefs that it sees; absent: no limit."""
     speaks_for: NotRequired[str]
     """Patterns of the authors for whom it speaks; absent: nobody, or everybody if its role is admin."""
 
@@ -129,11 +129,11 @@ class AliasList(TypedDict):
     ambiguous: int
     """Several names claim the alias."""
     chained: int
-    """A name is alias and canonical name at once."""
+    """A name is both an alias and a canonical name."""
     entries: int
     examples: list[AliasSkip]
     repeated: int
-    """The same entry came before."""
+    """The same entry occurred before."""
     same: int
     """Alias and canonical name have the same form."""
     skipped: int
@@ -157,7 +157,7 @@ class AliasesAdded(TypedDict):
     existing: int
     list: NotRequired[AliasList]
     outcomes: NotRequired[list[KnowledgeOutcome]]
-    """In the order of the aliases; not of a list."""
+    """One outcome for each alias, in order; absent for a list."""
 
 
 class Archive(TypedDict):
@@ -171,7 +171,7 @@ class Archive(TypedDict):
 
 class ArchiveRequest(TypedDict):
     sha256: NotRequired[str]
-    """Of the document, which the caller has saved. Without it nothing is recorded."""
+    """The digest of the document, which the caller has saved. If left out, nothing is recorded."""
     space: str
 
 
@@ -181,9 +181,9 @@ class ArchivedItem(TypedDict):
     last_used: str
     revisions: int
     seq: NotRequired[int]
-    """Of its deprecation; absent if nothing was recorded."""
+    """The number of its deprecation; absent if nothing was recorded."""
     sha256: str
-    """Of its line, which its deprecation keeps."""
+    """The digest of its line, which its deprecation records."""
 
 
 class Artifact(TypedDict):
@@ -202,7 +202,7 @@ class Attributes(TypedDict):
     git_branch: NotRequired[str]
     model: NotRequired[str]
     title: NotRequired[str]
-    """Of the conversation."""
+    """The title of the conversation."""
 
 
 BaseDiff = TypedDict(
@@ -248,32 +248,32 @@ class BeliefLink(TypedDict):
 
 class BeliefLoss(TypedDict):
     conflict: list[WrittenStatement]
-    """A smallest set that cannot be believed together, or that would leave what is given up; the statement is one of it."""
+    """A minimal set that cannot be believed together, or from which a statement to be given up would still follow; the statement is in it."""
     item: str
     premises: NotRequired[list[WrittenStatement]]
-    """It was a rule with these premises."""
+    """The statement was the conclusion of a rule with these premises."""
     revision: int
     statement: WrittenStatement
     until: NotRequired[str]
-    """It holds until then, where what it gave way to begins."""
+    """The statement holds until this time, at which the statement that it gave way to begins."""
 
 
 class BeliefOutcome(TypedDict):
     fell: list[WrittenStatement]
     """Conclusions that no longer follow."""
     gave_way: list[BeliefLoss]
-    """Of a request that was refused, what would have given way."""
+    """The statements that gave way; for a refused request, the statements that would have given way."""
     item: NotRequired[str]
     kept: int
-    """Elements that rules and constraints connect with the request and that are kept. All others are, too."""
+    """The number of kept elements that rules and constraints connect with the request. All unconnected elements are kept, too."""
     outcome: Literal["changed", "unchanged", "refused"]
-    """Of a request that is not changed, no link and no tag is recorded."""
+    """If the outcome is not changed, no link and no tag is recorded."""
     reason: NotRequired[Literal["conflict", "protected", "vouched"]]
-    """Why it was refused. vouched: a person vouches for what the item states that it would change."""
+    """Why it was refused. vouched: a person vouches for statements of the item that it would change."""
     repeated: NotRequired[bool]
-    """The request was answered before, and this says only where; or a proposal says what its proposer said already: unchanged, it is believed; refused, it waits."""
+    """The request was answered before, and this answer only says where; or the same proposer proposed the same before: if unchanged, it is believed; if refused, it waits."""
     review: list[str]
-    """Revisions that depend on what gave way by a link that is no rule: somebody should look at them."""
+    """Revisions that depend on what gave way by a link that is not a rule: a person should review them."""
     revision: NotRequired[int]
     seq: NotRequired[int]
     """Absent if nothing was recorded."""
@@ -295,36 +295,36 @@ BeliefProofRequest = TypedDict(
 
 class BeliefRequest(TypedDict):
     artifacts: NotRequired[list[Artifact]]
-    """Of the revision; their names are unique in it."""
+    """The artifacts of the revision; their names are unique in it."""
     confidence: NotRequired[float]
     """1 if left out."""
     dry_run: NotRequired[bool]
-    """Say what would happen, and record nothing."""
+    """Show what would happen, and record nothing."""
     item: NotRequired[str]
-    """The item whose revision this becomes. Without it, the item that holds a conflicting or an equal statement, else a new one."""
+    """The item whose revision this becomes. If left out, the item with a conflicting or an equal statement, or a new one."""
     key: NotRequired[str]
-    """Names the request: one that has been answered is not done again."""
+    """A name for the request: a request with the same key is carried out once."""
     keywords: NotRequired[list[str]]
     kind: NotRequired[str]
-    """Of a new item: one that the policy of the space lists."""
+    """The kind of a new item, which the policy of the space must list."""
     links: NotRequired[list[BeliefLink]]
-    """From the revision, each once. Recorded in the same change, or not at all if the outcome is not changed. A contraction has none."""
+    """The links from the revision, each once. They are recorded in the same change, or not at all if the outcome is not changed. A contraction has none."""
     new_space: NotRequired[bool]
-    """Make the space, under beliefs@1, if it is not there. It needs the permission to revise."""
+    """Make the space, under beliefs@1, if there is none. This needs the permission to revise."""
     premises: NotRequired[list[BeliefStatement]]
     """The statements follow from these: they are believed as long as all of these are."""
     reason: NotRequired[str]
     source: NotRequired[str]
-    """manual if left out, and inference of a proposal."""
+    """manual if left out, or inference for a proposal."""
     space: str
     statements: list[BeliefStatement]
     summary: NotRequired[str]
     tags: NotRequired[list[str]]
-    """That point to the revision from then on, each once; current does anyway. Recorded as links are. current and published need the permission to revise."""
+    """The tags that point to the revision from then on, each once; current does anyway. They are recorded like links. current and published need the permission to revise."""
     title: NotRequired[str]
     topics: NotRequired[list[str]]
     turns: NotRequired[list[str]]
-    """The turns that the statements rest on: their text goes when these lose theirs."""
+    """The turns that the statements rest on: the statements lose their text when these turns lose theirs."""
     valid_from: NotRequired[str]
     valid_until: NotRequired[str]
 
@@ -347,22 +347,22 @@ class BeliefUse(TypedDict):
 
 class Blame(TypedDict):
     as_of: int
-    """Of the graph."""
+    """The sequence number of the graph."""
     handed_out: list[Issued]
-    """What was handed out for it: around the turns that it follows, before there was it."""
+    """What was handed out for the turn: slices and contexts around the turns that it follows, from before it existed."""
     in_all: list[str]
-    """Turns that all of that held."""
+    """Turns that all of these contained."""
     issued: int
     """The number of the newest record of what was handed out."""
     minimal: list[str]
-    """A smallest set of that kind, or one of which no turn can be left out; empty if the others would be selected in any case."""
+    """A smallest set of turns with this effect, or a set from which no turn can be left out; empty if the others would be selected in any case."""
     pivots: list[Pivot]
-    """Those of them without which others would have been selected otherwise, the most first."""
+    """The selected turns whose absence would change which others are selected, those with the greatest effect first."""
     policy: str
     selected: int
     """Turns that the policy selects around the turn that it follows."""
     tried: int
-    """How often was cut again."""
+    """How many times slices were cut again."""
     turn: str
 
 
@@ -386,15 +386,15 @@ class Caller(TypedDict):
 
 class Cascade(TypedDict):
     excepted: list[str]
-    """Revisions that are published, and keep their confidence."""
+    """Published revisions, which keep their confidence."""
     lowered: list[LoweredBelief]
     seq: NotRequired[int]
-    """As of it all is seen; absent if nothing was recorded."""
+    """The sequence number as of which all results are visible; absent if nothing was recorded."""
 
 
 class CascadeRequest(TypedDict):
     dry_run: NotRequired[bool]
-    """Say what would happen, and record nothing."""
+    """Show what would happen, and record nothing."""
     space: str
 
 
@@ -412,26 +412,26 @@ class ChosenBefore(TypedDict):
     """Tokens of its text."""
     fact: NotRequired[str]
     score: int
-    """In millionths."""
+    """The score in millionths."""
     turn: NotRequired[str]
 
 
 class Communities(TypedDict):
     as_of: int
     communities: list[Community]
-    """The largest first."""
+    """The communities, the largest first."""
     contexts: int
-    """Contexts that were looked at."""
+    """Contexts that were examined."""
     issued: int
     """The number of the newest record of what was handed out."""
     modularity: int
-    """The share of edges within them, less what chance would have there, in millionths."""
+    """The share of edges inside communities, less the share that chance would give, in millionths."""
     older: int
-    """Older records that were not looked at: the newest 10 000 are."""
+    """Older records that were not examined: only the newest 10 000 are."""
     slices: int
-    """Slices of turns that were looked at."""
+    """Slices of turns that were examined."""
     total: int
-    """How many there are."""
+    """The total number."""
 
 
 class Community(TypedDict):
@@ -472,11 +472,11 @@ class ConflictAdvice(TypedDict):
 
 class ConflictResolution(TypedDict):
     conflict: int
-    """Its number, as the list of conflicts has it."""
+    """The conflict's number in the list of conflicts."""
     dry_run: NotRequired[bool]
-    """Say what would happen, and record nothing."""
+    """Show what would happen, and record nothing."""
     how: Literal["taken", "dropped", "deferred"]
-    """taken revises with what was proposed, by the authority of the caller."""
+    """taken revises with the proposal, by the authority of the caller."""
     reason: NotRequired[str]
     space: str
 
@@ -497,19 +497,19 @@ class Consolidated(TypedDict):
     """Messages that are still in the session."""
     session: str
     turns: list[str]
-    """In the order of the session."""
+    """The turns, in the order of the session."""
 
 
 class ConstraintLoad(TypedDict):
     bytes: int
-    """Of all texts together."""
+    """The bytes of all texts together."""
     count: int
     longest: int
-    """Bytes of the longest text."""
+    """The bytes of the longest text."""
     over: bool
-    """More than 64, one of more than 2048 bytes, or more than 16384 bytes together."""
+    """There are more than 64 constraints, one of more than 2048 bytes, or more than 16384 bytes together."""
     proposed: NotRequired[int]
-    """Items of such kinds that are no constraints, since no person vouches for all that they say."""
+    """Items of these kinds that are not constraints, because no person vouches for everything that they state."""
 
 
 class Context(TypedDict):
@@ -520,7 +520,7 @@ class Context(TypedDict):
     """The prompt, in the formats openai and anthropic (members of a request to these APIs) and json."""
     bundle_sha256: str
     candidates: int
-    """How many turns, facts and beliefs it was chosen from."""
+    """The number of turns, facts and beliefs that it was chosen from."""
     context_id: str
     cost: int
     """Tokens of the prompt, markup included."""
@@ -528,7 +528,7 @@ class Context(TypedDict):
     """The statements that were chosen, ascending."""
     format: str
     overfull: NotRequired[list[OverfullSpace]]
-    """Spaces with too many constraints, of which not all are there."""
+    """Spaces with too many constraints, not all of which are in the context."""
     policy_id: str
     prompt: NotRequired[str]
     """The prompt, in the formats markdown, xml and text."""
@@ -604,7 +604,7 @@ class Conversation(TypedDict):
     last: int
     last_at: str
     title: NotRequired[str]
-    """As the first turn has it, if it has one and its text was not erased."""
+    """The title in the first turn, if it has one and its text was not erased."""
     turns: int
 
 
@@ -626,7 +626,7 @@ class Converted(TypedDict):
 class Cutting(TypedDict):
     anchor: str
     as_of: NotRequired[int]
-    """Cut from the graph as it was at this sequence number; 0 is the anchor's own under a policy of direction past, else the present."""
+    """The graph as of this sequence number; 0 is the anchor's own under a policy with direction past, otherwise the present."""
     policy: NotRequired[str]
 
 
@@ -653,17 +653,17 @@ class D3Node(TypedDict):
 
 class Decay(TypedDict):
     excepted: list[str]
-    """Revisions that are published, and keep their confidence."""
+    """Published revisions, which keep their confidence."""
     lowered: list[DecayedBelief]
     seq: NotRequired[int]
-    """As of it all is seen; absent if nothing was recorded."""
+    """The sequence number as of which all results are visible; absent if nothing was recorded."""
 
 
 class DecayRequest(TypedDict):
     dry_run: NotRequired[bool]
-    """Say what would happen, and record nothing."""
+    """Show what would happen, and record nothing."""
     least: NotRequired[float]
-    """What would lose less than this waits. 0.01 if left out."""
+    """A revision that would lose less than this is not changed yet. 0.01 if left out."""
     space: str
 
 
@@ -671,7 +671,7 @@ class DecayedBelief(TypedDict):
     after: float
     before: float
     origin: str
-    """The last revision that decay did not make, from whose confidence and time the new confidence follows."""
+    """The last revision that decay did not make; the new confidence is computed from its confidence and time."""
     reason: str
     ref: str
 
@@ -680,7 +680,7 @@ class DenyRule(TypedDict):
     argument: NotRequired[str]
     """Matches a part of any text, number or name in the arguments; every call of the tool if left out."""
     reason: str
-    """Told to the agent."""
+    """The reason that the agent is given."""
     tool: str
     """Matches the whole name of a tool."""
 
@@ -694,7 +694,7 @@ class DenyRules(TypedDict):
 
 class Dependent(TypedDict):
     deprecated: NotRequired[bool]
-    """Its item is deprecated, so nothing of it is believed."""
+    """The item is deprecated, so none of its statements is believed."""
     depth: int
     ref: str
     to: str
@@ -718,15 +718,15 @@ class EndedBelief(TypedDict):
     at: str
     """When it ended."""
     by: NotRequired[str]
-    """Who ended it."""
+    """The caller who ended it."""
     derived: NotRequired[bool]
-    """At its end it followed from others, and nothing stated it."""
+    """At the end it followed from other statements, and no item stated it."""
     ending: Literal["given_up", "contradicted", "deprecated", "moved", "policy"]
-    """given_up: what stated it, or what it followed from, was contracted. contradicted: it gave way to what contradicts it. deprecated: the item was. moved: current points to another revision of the item. policy: the space came under another policy."""
+    """given_up: the item that stated it, or a premise, was contracted. contradicted: it gave way to a contradicting statement. deprecated: the item was deprecated. moved: current points to another revision of the item. policy: the space came under another policy."""
     instead: NotRequired[WrittenStatement]
-    """What contradicts it and was believed from then on."""
+    """The contradicting statement that was believed from then on."""
     lost: list[Support]
-    """What ended with it: what stated it, or of what it followed from the part that fell."""
+    """The elements that ended with it: those that stated it, or the part of its premises that fell."""
     reason: NotRequired[str]
     since: int
     until: int
@@ -735,36 +735,36 @@ class EndedBelief(TypedDict):
 
 class EnrichRequest(TypedDict):
     alpha: NotRequired[float]
-    """The share of what the facts say in the combined score, from 0 to 1; 0.5 if left out."""
+    """The share of the facts in the combined score, from 0 to 1; 0.5 if left out."""
     as_of: NotRequired[int]
-    """The knowledge as it was at this sequence number; 0 is the present."""
+    """The knowledge as of this sequence number; 0 is the present."""
     facts: NotRequired[int]
-    """At most so many facts of each hit."""
+    """The most facts for each hit."""
     hits: list[HitScore]
-    """Turns with their scores, as a search has them or any other; each turn once."""
+    """Turns with their scores, from a search or from elsewhere; each turn once."""
     hops: NotRequired[int]
-    """How far from the entities of a hit."""
+    """The largest distance from the entities of a hit."""
     query: NotRequired[str]
-    """What was searched for. A fact counts by the share of these words that its names have; without it all facts count alike."""
+    """The query of the search. A fact counts by the share of these words that its names have; without a query all facts count alike."""
 
 
 class Enriched(TypedDict):
     as_of: int
     hits: list[EnrichedHit]
-    """The best first, by the combined score."""
+    """The hits, the best combined score first."""
 
 
 class EnrichedHit(TypedDict):
     combined: float
-    """The share of the best score times 1 - alpha, and graph times alpha."""
+    """The score as a share of the best one, times 1 - alpha, plus graph times alpha."""
     entities: list[str]
-    """What the turn speaks of: the ends of facts that were learned from it, and names known in its first words."""
+    """The entities that the turn mentions: the ends of facts that were learned from it, and known names in its first words."""
     facts: list[NearFact]
-    """What is known around these entities, the nearest first."""
+    """The facts around these entities, the nearest first."""
     graph: float
-    """What its facts say for it, as a share of the best hit's."""
+    """The score of its facts, as a share of the best hit's."""
     score: int
-    """As it was given."""
+    """The score that was given."""
     turn: str
 
 
@@ -775,7 +775,7 @@ class ErasedRevision(TypedDict):
     revision: int
     seq: int
     turn: NotRequired[str]
-    """That was erased."""
+    """The turn that was erased."""
 
 
 class ErasedTurn(TypedDict):
@@ -788,10 +788,10 @@ class ErasedTurn(TypedDict):
     reason: str
     seq: int
     tasks: NotRequired[list[str]]
-    """The contexts whose tasks had words of the turn and went with it."""
+    """The contexts whose tasks contained words of the turn and were erased with it."""
     turn: str
     unguarded: NotRequired[str]
-    """Why copies of the text that come under other ids are not held back. Absent if they are."""
+    """Why copies of the text under other ids are not held back. Absent if they are."""
 
 
 class ErasureRequest(TypedDict):
@@ -819,16 +819,16 @@ class Evidence(TypedDict):
     """What convinces a third party of a bundle, beside it. docs/evidence.md has the forms."""
 
     attestation: dict[str, Any]
-    """A DSSE envelope around an in-toto statement. The bytes given here are canonical."""
+    """A DSSE envelope around an in-toto statement. Its bytes here are canonical."""
     bundle_sha256: str
     index: int
-    """Of the leaf in the ledger."""
+    """The index of the leaf in the ledger."""
     issued_at: str
     """When the bundle was issued, as the attestation says."""
     key_id: str
-    """Of the key that signed the attestation."""
+    """The id of the key that signed the attestation."""
     origin: str
-    """Of the ledger."""
+    """The origin of the ledger."""
     proof: str
     """A file (C2SP tlog-proof) with the leaf, its path and a checkpoint."""
     slice_id: str
@@ -837,7 +837,7 @@ class Evidence(TypedDict):
 class ExplainCutting(TypedDict):
     anchor: str
     as_of: NotRequired[int]
-    """Cut from the graph as it was at this sequence number; 0 is the anchor's own under a policy of direction past, else the present."""
+    """The graph as of this sequence number; 0 is the anchor's own under a policy with direction past, otherwise the present."""
     policy: NotRequired[str]
     turn: str
 
@@ -848,11 +848,11 @@ class Explanation(TypedDict):
     as_of: int
     beaten_by: NotRequired[Rival]
     edges_away: int
-    """The fewest edges from the anchor; -1 if no way was found."""
+    """The fewest edges from the anchor; -1 if no path was found."""
     explanation: str
     """The same in a sentence."""
     instead: NotRequired[list[str]]
-    """If without was asked for: turns that would have been selected in their place."""
+    """If without was asked for: turns that would have been selected instead."""
     lost: NotRequired[list[str]]
     """If without was asked for: other turns that would not have been selected without it."""
     policy_id: str
@@ -869,7 +869,7 @@ class Fact(TypedDict):
     """A statement that is believed, in canonical names. Source and turn are those of the assertion that gave the confidence."""
 
     asserted: NotRequired[Written]
-    """The names that the statement itself has, where aliases give others."""
+    """The names in the statement itself, if aliases replace them."""
     confidence: float
     evidence: list[FactEvidence]
     evidence_total: int
@@ -911,7 +911,7 @@ class FactPolicy(TypedDict):
     max_results: NotRequired[int]
     min_confidence: NotRequired[float]
     predicates: NotRequired[list[str]]
-    """Those that are followed; none: all."""
+    """The predicates that are followed; all if left out."""
     type: Literal["fact_policy_v1"]
 
 
@@ -927,53 +927,53 @@ class Facts(TypedDict):
     facts: list[Fact]
     next: NotRequired[str]
     total: int
-    """Of all pages."""
+    """The total of all pages."""
 
 
 class Feature(TypedDict):
     name: Literal["confidence", "contested", "evidence", "prompt", "recency", "recent", "salience", "slice", "task"]
     value: int
-    """In millionths."""
+    """The value in millionths."""
 
 
 class Folder(TypedDict):
     conversations: int
     digest: NotRequired[str]
-    """The SHA-256 of the path, where that is all there is."""
+    """The SHA-256 of the path, if only that is known."""
     folder: NotRequired[str]
-    """Absent where only its digest is known, as of Gemini CLI."""
+    """Absent if only its digest is known, as for Gemini CLI."""
     last_at: str
-    """When something was said there last."""
+    """The latest time at which something was said there."""
     newest: list[RecentConversation]
-    """The conversations in which something was said last, up to 5, the newest first."""
+    """The conversations with the latest turns, up to 5, the newest first."""
 
 
 class Folders(TypedDict):
     folders: list[Folder]
     not_indexed: NotRequired[int]
-    """So many of the newest sequence numbers were not looked at, since their index is still being made."""
+    """The number of the newest sequence numbers that were not examined, because their index is still being made."""
     total: int
-    """How many there are."""
+    """The total number."""
 
 
 class Found(TypedDict):
     approximate: NotRequired[bool]
-    """A graph of vectors was walked, since there are many, and turns may have been missed. A search with as_of compares all."""
+    """The search used a graph of vectors, because there are many, and may have missed turns. A search with as_of compares all vectors."""
     as_of: int
     damaged: NotRequired[int]
-    """Turns that were left out, since the store is damaged and does not have their texts as they were admitted. An index that is read from the store whole does not know of them until one is found."""
+    """Turns that were left out, because the store is damaged and does not have their texts as they were admitted. An index that is read whole from the store does not know of them until one is found."""
     hits: list[Hit]
-    """The best first."""
+    """The hits, the best first."""
     not_indexed: NotRequired[int]
-    """So many sequence numbers above as_of were not looked at, since their index is still being made. Asking again later finds what they have."""
+    """The number of sequence numbers above as_of that were not searched, because their index is still being made. A later search covers them."""
     not_reranked: NotRequired[str]
-    """Why the hits are in the order before the policy's cross-encoder, if it did not judge them."""
+    """Why the policy's cross-encoder did not judge the hits; they then keep the order from before it."""
     policy: str
 
 
 class GrowthStep(TypedDict):
     authors: list[NameShare]
-    """The 20 with the most turns."""
+    """The 20 authors with the most turns."""
     conversations: int
     phases: list[NameShare]
     """Turns of each phase."""
@@ -993,13 +993,13 @@ class HeldBack(TypedDict):
     by: NotRequired[str]
     """Who brought it."""
     erased: str
-    """The turn whose text it had."""
+    """The erased turn with the same text."""
     place: NotRequired[str]
-    """Where it came from, such as a file and a line."""
+    """The place that it came from, such as a file and a line."""
     released: bool
-    """It is admitted with its text when it comes again."""
+    """The turn is admitted with its text when it comes again."""
     rule: Literal["place", "reply", "words"]
-    """Why: the same text at the same instant, after the same text, or of 64 bytes and more."""
+    """Why it was held back: the same text at the same instant, after the same text, or of 64 bytes and more."""
     seq: int
     turn: str
 
@@ -1036,33 +1036,33 @@ class Hit(TypedDict):
     conversation: str
     created_at: str
     parts: NotRequired[HitParts]
-    """What the score is made of, if explain was asked for."""
+    """What the score consists of, if explain was set."""
     role: Literal["user", "assistant", "system", "tool"]
     score: int
-    """Of this query's hits; those of another query are not comparable."""
+    """The score for this query; scores of other queries are not comparable."""
     seq: int
     title: NotRequired[str]
-    """Of the conversation, if its first turn has one."""
+    """The title of the conversation, if its first turn has one."""
     turn: str
 
 
 class HitParts(TypedDict):
     author: int
-    """Half of the sum of the others if the query names the turn's author, and no other."""
+    """Half of the sum of the other parts, if the query names the turn's author and no other."""
     conversation: int
     """For words in the conversation: BM25, 100000 for the best."""
     dates: int
     """For dates in the turn, and of it: 300000 for the best."""
     judged: NotRequired[int]
-    """By the policy's cross-encoder, 1000000 for the hit that it prefers and 0 for its last."""
+    """The score of the policy's cross-encoder: 1000000 for the hit that it prefers, 0 for the last."""
     like: NotRequired[int]
-    """For the likeness of the turn's vector to the query's, if the policy asks for it."""
+    """For the similarity of the turn's vector to the query's, if the policy uses vectors."""
     like_rank: NotRequired[int]
-    """The turn's place by likeness, the same."""
+    """The turn's rank by similarity, likewise."""
     when: int
     """200000 if the query asks when and the turn has an expression of time."""
     word_rank: NotRequired[int]
-    """The turn's place by words, from 1 on, where the policy joins lists by it."""
+    """The turn's rank by words, from 1, if the policy joins lists by rank."""
     words: int
     """For words in the turn and its neighbours: BM25, 1000000 for the best turn."""
 
@@ -1076,9 +1076,9 @@ class HitScore(TypedDict):
 class Holding(TypedDict):
     contexts: list[Issued]
     looked: int
-    """How many records were looked at for slices, the newest ones."""
+    """How many records, the newest ones, were examined for slices."""
     older: int
-    """How many older records were not."""
+    """How many older records were not examined."""
     slices: list[Issued]
 
 
@@ -1093,73 +1093,73 @@ class Impact(TypedDict):
 
 class ImportedItem(TypedDict):
     id: str
-    """In the persona."""
+    """The item's id in the persona."""
     outcomes: list[BeliefOutcome]
-    """One for its statements of each time, and for each rule."""
+    """One outcome for each time of its statements, and for each rule."""
 
 
 class ImportedPersona(TypedDict):
     items: list[ImportedItem]
     links: int
-    """Between items that were taken."""
+    """Links between imported items."""
     origin: PersonaOrigin
     sha256: str
-    """Of the document."""
+    """The digest of the document."""
 
 
 class Influence(TypedDict):
     as_of: int
     bridges: int
-    """Edges of that kind."""
+    """Edges without which turns would not be connected."""
     contexts: int
-    """Contexts that were looked at."""
+    """Contexts that were examined."""
     cuts: int
     """Turns without which others would not be connected."""
     issued: int
     """The number of the newest record of what was handed out."""
     older: int
-    """Older records that were not looked at: the newest 10 000 are."""
+    """Older records that were not examined: only the newest 10 000 are."""
     sampled: NotRequired[bool]
-    """There are more than 5 000 turns, so betweenness is counted from 256 of them, drawn by a fixed seed."""
+    """There are more than 5 000 turns, so betweenness is computed from 256 of them, drawn with a fixed seed."""
     slices: int
-    """Slices of turns that were looked at."""
+    """Slices of turns that were examined."""
     turns: list[InfluencedTurn]
 
 
 class InfluencedTurn(TypedDict):
     betweenness: int
-    """Pairs of other turns whose shortest ways lead through it, in thousandths."""
+    """Pairs of other turns whose shortest paths lead through it, in thousandths."""
     contexts: int
-    """Contexts that showed it."""
+    """Contexts that showed the turn."""
     cut: NotRequired[bool]
-    """Others would not be connected without it."""
+    """Other turns would not be connected without it."""
     degree: int
-    """Turns that it has an edge with."""
+    """Turns with which it has an edge."""
     rank: int
-    """PageRank, in millionths of a millionth: those of all turns add up to 10^12, less rounding."""
+    """PageRank, in millionths of a millionth: the ranks of all turns add up to 10^12, less rounding."""
     slices: int
-    """Slices that held it."""
+    """Slices that contained the turn."""
     turn: str
     weight: int
-    """The sum of its scores in slices, and one for each context, in millionths."""
+    """The sum of its scores in slices, plus one for each context, in millionths."""
 
 
 class Issued(TypedDict):
     """The record of one bundle that was handed out. It holds no text."""
 
     anchor: str
-    """Of a slice of facts it names the question and no turn."""
+    """For a slice of facts, it names the question and not a turn."""
     as_of: int
     asked: NotRequired[str]
-    """The task of a context, or the names that a slice of facts starts from, in lists and records of slices. Absent once it was erased."""
+    """The task of a context, or the names that a slice of facts starts from, in lists and records of slices. Absent once erased."""
     bundle_sha256: str
     by: NotRequired[str]
-    """Who was handed it first. Absent if that was not recorded."""
+    """The first caller that was handed it. Absent if that was not recorded."""
     folders: NotRequired[list[str]]
-    """Only conversations that were held in these folders were chosen from."""
+    """The turns were chosen only from conversations that were held in these folders."""
     graph_snapshot_hash: str
     holds: NotRequired[int]
-    """How many facts a slice of facts holds, or turns a context shows or a slice of turns holds; of these only if they were counted."""
+    """The number of facts in a slice of facts, or of turns in a context or in a slice of turns; for slices of turns only if counted was asked for."""
     issued_at: str
     key_id: str
     leaf: int
@@ -1171,7 +1171,7 @@ class Issued(TypedDict):
     policy_id: str
     policy_params_hash: str
     recipient: NotRequired[Recipient]
-    """The session of an agent that a context was made for. Absent where no hook asked."""
+    """The session of an agent for which a context was made. Absent if no hook asked for it."""
     schema_version: str
     slice_id: str
     token: str
@@ -1183,7 +1183,7 @@ class ItemRevision(TypedDict):
     by: NotRequired[str]
     confidence: float
     erased: NotRequired[bool]
-    """What it said is gone, with the turns that it rested on."""
+    """The content was erased with the turns that it rested on."""
     keywords: NotRequired[list[str]]
     reason: NotRequired[str]
     revision: int
@@ -1195,7 +1195,7 @@ class ItemRevision(TypedDict):
     title: NotRequired[str]
     topics: NotRequired[list[str]]
     withheld: NotRequired[bool]
-    """Title and summary may say what was given up, so contexts leave them out."""
+    """Title and summary may contain something that was given up, so contexts leave them out."""
 
 
 class ItemTag(TypedDict):
@@ -1203,13 +1203,13 @@ class ItemTag(TypedDict):
     since: int
     tag: str
     until: NotRequired[int]
-    """Absent while it does."""
+    """The number until which the tag pointed to it; absent while it does."""
 
 
 class Items(TypedDict):
     items: list[ListedItem]
     left_out: NotRequired[int]
-    """Deprecated items of the page, which are not listed unless they are asked for."""
+    """The number of deprecated items of the page that are not listed because they were not asked for."""
     next: NotRequired[str]
 
 
@@ -1254,7 +1254,7 @@ class KnowledgeAct(TypedDict):
     canonical: NotRequired[str]
     confidence: NotRequired[float]
     erased: NotRequired[bool]
-    """It was erased with its turn: its number, its leaf and the turn are left."""
+    """The act was erased with its turn; only its number, its leaf and the turn are left."""
     kind: Literal["assert", "retract", "alias", "unalias"]
     leaf: str
     object: NotRequired[str]
@@ -1271,7 +1271,7 @@ class KnowledgeAct(TypedDict):
     valid_from: NotRequired[str]
     valid_until: NotRequired[str]
     version: NotRequired[bool]
-    """It gave the statement its confidence."""
+    """The assertion gave the statement its confidence."""
     written: NotRequired[Written]
 
 
@@ -1306,7 +1306,7 @@ class KnowledgeStats(TypedDict):
 
 class KrefChange(TypedDict):
     conflict: NotRequired[list[WrittenStatement]]
-    """What it would contradict itself by."""
+    """A set of statements that contradict each other."""
     outcome: Literal["changed", "unchanged", "refused"]
     seq: NotRequired[int]
 
@@ -1314,12 +1314,12 @@ class KrefChange(TypedDict):
 class ListedItem(TypedDict):
     deprecated: NotRequired[bool]
     erased: NotRequired[bool]
-    """What the revision said is gone, with the turns that it rested on."""
+    """The content of the revision was erased with the turns that it rested on."""
     item: str
     revision: NotRequired[int]
-    """That current points to. Absent if nothing of the item is believed."""
+    """The revision that current points to. Absent if nothing of the item is believed."""
     statements: list[RevisionElement]
-    """Of that revision. They are not believed while the item is deprecated."""
+    """The statements of that revision. They are not believed while the item is deprecated."""
     title: NotRequired[str]
 
 
@@ -1330,7 +1330,7 @@ class LoweredBelief(TypedDict):
     fell: list[str]
     """Evidence that fell."""
     invalid: NotRequired[bool]
-    """What it states ends now, for too little supports it."""
+    """Its statements end now, because too little supports them."""
     reason: str
     ref: str
 
@@ -1351,9 +1351,9 @@ class Manifest(TypedDict):
     document: dict[str, Any]
     """Canonical JSON (RFC 8785) of all parts, with the lists at their default lengths."""
     envelope: NotRequired[dict[str, Any]]
-    """An in-toto statement that names the digest, signed by the attestation key (DSSE). Absent without an identity, or if none was asked for."""
+    """An in-toto statement that names the digest, signed by the attestation key (DSSE). Absent without an identity, and if unsigned was asked for."""
     sha256: str
-    """Of the document."""
+    """The digest of the document."""
 
 
 class Messages(TypedDict):
@@ -1377,15 +1377,15 @@ class NearFact(TypedDict):
 
 class NewAPIKey(TypedDict):
     admits_authors: NotRequired[str]
-    """Patterns of the authors whose turns it may admit, with commas between them; any if absent."""
+    """Patterns of the authors whose turns it may admit, separated by commas; any if absent."""
     admits_roles: NotRequired[str]
-    """The roles of the turns that it may admit, with commas between them; that of its role if absent."""
+    """The roles of the turns that it may admit, separated by commas; those of its role if absent."""
     note: NotRequired[str]
     role: Literal["verifier", "agent", "auditor", "admin"]
     spaces: NotRequired[str]
-    """Patterns of the spaces of beliefs that are there for it, with commas between them; all if absent. For the role agent alone."""
+    """Patterns of the spaces of beliefs that it sees, separated by commas; all if absent. Only for the role agent."""
     speaks_for: NotRequired[str]
-    """Patterns of the authors for whom it speaks, with commas between them; nobody if absent. A turn that it brings in the name of another person is data. For the role agent alone."""
+    """Patterns of the authors for whom it speaks, separated by commas; nobody if absent. A turn that it brings in the name of another person is data. Only for the role agent."""
 
 
 class NewAliases(TypedDict):
@@ -1398,7 +1398,7 @@ class NewFact(TypedDict):
     confidence: NotRequired[float]
     object: str
     object_text: NotRequired[str]
-    """A text to be kept byte by byte. Its name is object: text: and its SHA-256."""
+    """A text to be stored byte for byte. Its name is object: text: and its SHA-256."""
     predicate: str
     slice: NotRequired[str]
     source: NotRequired[str]
@@ -1421,16 +1421,16 @@ NewLink = TypedDict(
 
 class NewMessage(TypedDict):
     author: str
-    """Who said it, in printable ASCII."""
+    """The author, in printable ASCII."""
     content: str
     key: NotRequired[str]
-    """The same key in a session is the same message, so that repeating a request is safe."""
+    """Messages with the same key in a session are the same message, so repeating a request is safe."""
     role: Literal["user", "assistant", "system", "tool"]
 
 
 class NewSpace(TypedDict):
     policy: NotRequired[str]
-    """A registered policy of the type kind_policy_v1. Without it a space keeps its policy, and a new one is under beliefs@1."""
+    """A registered policy of the type kind_policy_v1. If left out, a space keeps its policy, and a new space is under beliefs@1."""
     space: str
 
 
@@ -1438,7 +1438,7 @@ class NewTag(TypedDict):
     reason: NotRequired[str]
     ref: str
     revision: int
-    """0 takes the tag away."""
+    """The revision that the tag is to point to; 0 removes the tag."""
     tag: str
 
 
@@ -1454,35 +1454,35 @@ class NotGiven(TypedDict):
 
 class OverfullSpace(TypedDict):
     count: int
-    """Its constraints."""
+    """The number of its constraints."""
     left: int
-    """Those of them, the newest, that are not in the context as constraints."""
+    """The number of its newest constraints that are not in the context as constraints."""
     space: str
 
 
 class Overlap(TypedDict):
     as_of: int
     contexts: int
-    """Contexts that were looked at."""
+    """Contexts that were examined."""
     issued: int
     """The number of the newest record of what was handed out."""
     older: int
-    """Older records that were not looked at: the newest 10 000 are."""
+    """Older records that were not examined: only the newest 10 000 are."""
     pairs: list[OverlapPair]
-    """The most alike first."""
+    """The pairs, the most alike first."""
     sampled: NotRequired[bool]
-    """There are more than 10 000, so pairs were found by MinHash and some may be missing: one that shares half of its turns with a probability of 1 in 8, one that shares 7 of 10 with 1 in 10 000."""
+    """There are more than 10 000 slices and contexts, so pairs were found by MinHash and some may be missing: a pair that shares half of its turns with a probability of 1 in 8, a pair that shares 7 of 10 with 1 in 10 000."""
     slices: int
-    """Slices of turns that were looked at."""
+    """Slices of turns that were examined."""
 
 
 class OverlapPair(TypedDict):
     a: str
     b: str
     jaccard: int
-    """Turns that both held, of those that either held, in millionths."""
+    """The turns that both contained, as a share of the turns that either contained, in millionths."""
     shared: int
-    """Turns that both held."""
+    """Turns that both contained."""
 
 
 class Parent(TypedDict):
@@ -1492,40 +1492,40 @@ class Parent(TypedDict):
 
 class Persona(TypedDict):
     envelope: dict[str, Any]
-    """A DSSE envelope around a document gkpersona/1, signed by the attestation key. The bytes given here are canonical."""
+    """A DSSE envelope around a document gkpersona/1, signed by the attestation key. Its bytes here are canonical."""
     items: int
     left: list[PersonaLeft]
-    """What did not leave, and names that left."""
+    """Items that were left out, and names that could not be replaced."""
     links: int
     sha256: str
-    """Of the document."""
+    """The digest of the document."""
 
 
 class PersonaAlias(TypedDict):
     alias: str
-    """It must not hold a name that is replaced."""
+    """The alias must not contain a name that is replaced."""
     name: str
 
 
 class PersonaImport(TypedDict):
     dry_run: NotRequired[bool]
-    """Say of each item by itself what would happen, and record nothing."""
+    """Show for each item by itself what would happen, and record nothing."""
     envelope: dict[str, Any]
-    """As an export gave it."""
+    """The envelope of an export."""
     revise: NotRequired[bool]
-    """Revise with the authority of the caller. Without it everything is proposed."""
+    """Revise with the authority of the caller. Otherwise everything is proposed."""
     signers: list[str]
-    """The keys whose signatures count, as a trust file has them. The one that signed must be of the kernel that the persona says it is from."""
+    """The keys whose signatures count, in the form of a trust file. The key that signed must belong to the kernel that the persona names as its origin."""
     space: str
 
 
 class PersonaLeft(TypedDict):
     item: str
     name: NotRequired[str]
-    """That could not be replaced. Absent: the item may not leave."""
+    """The name that could not be replaced. Absent: the item may not leave the space."""
     reason: str
     taken: NotRequired[bool]
-    """The item left, with the name in it."""
+    """The item is in the document, with the name in it."""
 
 
 class PersonaOrigin(TypedDict):
@@ -1539,9 +1539,9 @@ class PersonaOrigin(TypedDict):
 
 class PersonaRequest(TypedDict):
     aliases: NotRequired[list[PersonaAlias]]
-    """What names of people are replaced by, in statements and texts, however they are spelled."""
+    """The aliases that replace names of people, in statements and texts, however they are spelled."""
     people: NotRequired[list[str]]
-    """Names of people beside those that the space knows as such. Those without an alias are listed."""
+    """Names of people, in addition to those that the space knows as such. Names without an alias are listed."""
     space: str
 
 
@@ -1555,7 +1555,7 @@ class PhaseWeights(TypedDict):
 
 class Pivot(TypedDict):
     added: int
-    """Other turns that would have been."""
+    """Other turns that would have been selected without it."""
     dropped: int
     """Other turns that would not have been selected without it."""
     turn: str
@@ -1578,14 +1578,14 @@ class Preview(TypedDict):
 
 class ProblemDocument(TypedDict):
     admitted: NotRequired[int]
-    """Of a stream, what was acknowledged before the fault."""
+    """For a stream, the number of turns that were acknowledged before the fault."""
     arriving: NotRequired[str]
     """With conflict, the digest of what arrived."""
     candidates: NotRequired[list[str]]
-    """With ambiguous, some of the turns that fit."""
+    """With ambiguous, some of the turns that match."""
     code: str
     detail: str
-    """The value, the rule and the place, in a sentence."""
+    """The value, the rule and the place, in one sentence."""
     existing: NotRequired[int]
     place: NotRequired[str]
     """Where in the request the fault lies, such as turns[3].salience, a query parameter or a line."""
@@ -1626,9 +1626,9 @@ class PromotionPolicy(TypedDict):
 
 class PromotionRequest(TypedDict):
     dry_run: NotRequired[bool]
-    """Say what would happen, and record nothing."""
+    """Show what would happen, and record nothing."""
     policy: NotRequired[str]
-    """Of the type promotion_policy_v1."""
+    """A policy of the type promotion_policy_v1."""
     space: str
 
 
@@ -1647,13 +1647,13 @@ class Provenance(TypedDict):
 
 class PutMessage(TypedDict):
     existing: NotRequired[bool]
-    """Its key was there already, and it stays as it was."""
+    """The session already had a message with this key, which stays as it was."""
     expires_at: NotRequired[str]
-    """Absent if it is a turn already."""
+    """Absent if the message is already a turn."""
     id: str
-    """Of the message, and of the turn that it may become."""
+    """The id of the message, and of the turn that it may become."""
     turn: NotRequired[bool]
-    """It was consolidated before, and was not put again."""
+    """The message was consolidated before, and was not put again."""
 
 
 Reached = TypedDict(
@@ -1672,16 +1672,16 @@ class Receipt(TypedDict):
     admitted: int
     """Turns that are new."""
     brought: NotRequired[int]
-    """Of the turns that were sent those stored as data and nobody's word: they are in the name of a person for whom the key that brought them does not speak."""
+    """Turns of the request that are stored as data and as nobody's word, because they are in the name of a person for whom the key does not speak."""
     edges: int
     """Edges of the new turns."""
     erased_before: NotRequired[int]
-    """Of the new turns those in which a person says again what was erased. They have their text."""
+    """New turns in which a person says again what was erased. They have their text."""
     existing: int
     """Turns that were there already."""
     head: int
     held_back: NotRequired[int]
-    """Of the new turns those that were admitted without their text, since it was erased under another id."""
+    """New turns that were admitted without their text, because it was erased under another id."""
 
 
 class RecentConversation(TypedDict):
@@ -1715,7 +1715,7 @@ class Replay(TypedDict):
     difference: NotRequired[Difference]
     erased: list[str]
     lost: list[str]
-    """Turns whose text was there and is gone, and no erasure is on record."""
+    """Turns whose text is gone although no erasure is on record."""
     outcome: Literal["identical", "erased", "lost", "different"]
     provenance: Provenance
     reason: str
@@ -1725,28 +1725,28 @@ class Replay(TypedDict):
 
 class ResolvedConflict(TypedDict):
     advice: list[ConflictAdvice]
-    """For each revision that the proposal contradicts."""
+    """The advice for each revision that the proposal contradicts."""
     conflict: int
     how: Literal["taken", "dropped", "deferred"]
     outcome: NotRequired[BeliefOutcome]
-    """Of the revision, if the proposal was to be taken."""
+    """The outcome of the revision, if the proposal was to be taken."""
     seq: NotRequired[int]
-    """Absent if the conflict goes on waiting: it was dry, or revising was refused."""
+    """Absent if the conflict keeps waiting, because of dry_run or because revising was refused."""
 
 
 class ResolvedKref(TypedDict):
     artifact: NotRequired[Artifact]
-    """That the address names."""
+    """The artifact that the address names."""
     as_of: int
     deprecated: bool
     item: str
     ref: str
     revision: NotRequired[ItemRevision]
-    """Absent if the tag points to none."""
+    """Absent if the tag points to no revision."""
     revisions: int
-    """How many there are."""
+    """The total number."""
     tags: list[ItemTag]
-    """Each time that a tag pointed to a revision, by tag and number."""
+    """Each period in which a tag pointed to a revision, by tag and number."""
 
 
 class ResolvedTurn(TypedDict):
@@ -1763,7 +1763,7 @@ class RetentionRule(TypedDict):
     cwd: NotRequired[str]
     """Turns said while the agent worked in this folder, or below it."""
     days: NotRequired[int]
-    """From the turn's created_at on; for ever if left out."""
+    """The days from the turn's created_at on; for ever if left out."""
     role: NotRequired[Literal["user", "assistant", "system", "tool"]]
 
 
@@ -1820,14 +1820,14 @@ class RevokedAPIKey(TypedDict):
     admits_roles: str
     """The roles of the turns that it may admit; empty: none."""
     already: bool
-    """It had ended before."""
+    """The key was already revoked."""
     created_at: str
     id: str
     note: NotRequired[str]
     revoked_at: NotRequired[str]
     role: str
     spaces: NotRequired[str]
-    """Patterns of the spaces of beliefs that are there for it; absent: it is limited to none."""
+    """Patterns of the spaces of beliefs that it sees; absent: no limit."""
     speaks_for: NotRequired[str]
     """Patterns of the authors for whom it speaks; absent: nobody, or everybody if its role is admin."""
     tenant: str
@@ -1840,7 +1840,7 @@ class Rival(TypedDict):
 
 class Search(TypedDict):
     as_of: NotRequired[int]
-    """Search what was there at this sequence number; 0 is the present."""
+    """Search the graph as of this sequence number; 0 is the present."""
     attributes: NotRequired[Attributes]
     """Only turns that have each of these attributes."""
     author: NotRequired[str]
@@ -1848,22 +1848,22 @@ class Search(TypedDict):
     conversation: NotRequired[str]
     """Only turns of this conversation."""
     explain: NotRequired[bool]
-    """Say what each score is made of."""
+    """Return what each score consists of."""
     limit: NotRequired[int]
-    """At most so many hits."""
+    """The most hits to return."""
     policy: NotRequired[str]
-    """How turns are found; recall@1 if left out."""
+    """The policy of the search; recall@1 if left out."""
     query: str
     role: NotRequired[Literal["user", "assistant", "system", "tool"]]
     """Only turns of this role."""
     since: NotRequired[str]
-    """Only turns that were created then or later."""
+    """Only turns that were created at this time or later."""
     space: NotRequired[str]
-    """Only turns on which something rests that is believed in this space, as of the number of the search."""
+    """Only turns that support something that is believed in this space, as of the number of the search."""
     until: NotRequired[str]
-    """Only turns that were created before."""
+    """Only turns that were created before this time."""
     within: NotRequired[Any]
-    """A bundle that the kernel handed out, byte for byte. Only its turns are searched, as if there were no others, as of its number unless another is given."""
+    """A bundle that the kernel handed out, byte for byte. Only its turns are searched, as of its number unless as_of is given."""
 
 
 class SlicePolicy(TypedDict):
@@ -1904,7 +1904,7 @@ class SliceRecord(TypedDict):
 class SliceRequest(TypedDict):
     anchor: str
     as_of: NotRequired[int]
-    """Cut from the graph as it was at this sequence number; 0 is the anchor's own under a policy of direction past, else the present."""
+    """The graph as of this sequence number; 0 is the anchor's own under a policy with direction past, otherwise the present."""
     format: NotRequired[Literal["bundle", "markdown", "messages"]]
     """bundle is evidence; markdown and messages (OpenAI chat form) are for people and prompts."""
     policy: NotRequired[str]
@@ -1922,19 +1922,19 @@ class Slices(TypedDict):
 class Snapshot(TypedDict):
     as_of: int
     authors: list[NameShare]
-    """The 20 with the most turns. A turn whose text was erased has none."""
+    """The 20 authors with the most turns. A turn whose text was erased has no author."""
     branches: int
-    """Turns that several continue."""
+    """Turns that several turns continue."""
     contexts: int
-    """Contexts that were looked at."""
+    """Contexts that were examined."""
     conversations: int
     depth: int
-    """The most edges from a turn that continues nothing."""
+    """The largest number of edges from a turn that continues no other."""
     depths: list[NameShare]
     """Turns by their depth."""
     edges: int
     growth: list[GrowthStep]
-    """At each tenth of the numbers."""
+    """The growth at each tenth of the sequence numbers."""
     issued: int
     """The number of the newest record of what was handed out."""
     kinds: list[NameShare]
@@ -1942,26 +1942,26 @@ class Snapshot(TypedDict):
     largest: list[NameShare]
     """The 20 conversations with the most turns."""
     leaves: int
-    """Turns that nothing continues."""
+    """Turns that no other turn continues."""
     merges: int
-    """Turns that continue several."""
+    """Turns that continue several turns."""
     older: int
-    """Older records that were not looked at: the newest 10 000 are."""
+    """Older records that were not examined: only the newest 10 000 are."""
     phases: list[NameShare]
     roles: list[NameShare]
     roots: int
-    """Turns that continue nothing."""
+    """Turns that continue no other turn."""
     slices: int
-    """Slices of turns that were looked at."""
+    """Slices of turns that were examined."""
     turns: int
 
 
 class Space(TypedDict):
     constraints: NotRequired[ConstraintLoad]
-    """If they were asked for."""
+    """The constraints, if they were asked for."""
     policy: str
     seq: NotRequired[int]
-    """The number since which it has this policy."""
+    """The number since which the space has this policy."""
     space: str
 
 
@@ -1973,7 +1973,7 @@ class Step(TypedDict):
     """A fact on a way. An outgoing one leads from its subject to its object."""
 
     asserted: NotRequired[Written]
-    """The names that the statement itself has, where aliases give others."""
+    """The names in the statement itself, if aliases replace them."""
     confidence: float
     direction: Literal["outgoing", "incoming"]
     object: str
@@ -2009,7 +2009,7 @@ class Sufficiency(TypedDict):
     missing: list[str]
     """Words of the task for which nothing was found."""
     ppm: int
-    """The share of the task's words that occur in what was chosen, in millionths."""
+    """The share of the task's words that occur in the chosen items, in millionths."""
 
 
 Support = TypedDict(
@@ -2062,7 +2062,7 @@ class TokenClaim(TypedDict):
 class TokenVerdict(TypedDict):
     admissible: bool
     key_id: str
-    """The key that signed; if not admissible, the one that was named."""
+    """The key that signed; if not admissible, the key that the token names."""
     outcome: Literal["verified", "tampered", "key_unknown", "key_retired", "malformed", "unknown_version"]
     reason: str
     """Why it is not admissible; empty if it is."""
@@ -2071,9 +2071,9 @@ class TokenVerdict(TypedDict):
 class Traversal(TypedDict):
     as_of: int
     cut: Literal["", "results", "work"]
-    """Why it is not all; empty if it is."""
+    """Why the answer is not complete; empty if it is."""
     looked: int
-    """At so many edges."""
+    """The number of edges that were examined."""
     reached: list[Reached]
 
 
@@ -2087,7 +2087,7 @@ class TraverseRequest(TypedDict):
     start: Union[str, list[str]]
     valid_at: NotRequired[str]
     within: NotRequired[Any]
-    """A bundle that the kernel handed out, byte for byte. The traversal goes along facts that are in it or were learned from its turns, as of its number unless another is given."""
+    """A bundle that the kernel handed out, byte for byte. The traversal follows facts that are in it or were learned from its turns, as of its number unless as_of is given."""
 
 
 class Turn(TypedDict):
@@ -2120,7 +2120,7 @@ class UnarchiveRequest(TypedDict):
     document: str
     """The file."""
     dry_run: NotRequired[bool]
-    """Say which items are archived with this file, and record nothing."""
+    """Show which items were archived with this file, and record nothing."""
 
 
 class Unarchived(TypedDict):
@@ -2129,7 +2129,7 @@ class Unarchived(TypedDict):
 
 class UnarchivedItem(TypedDict):
     conflict: NotRequired[list[WrittenStatement]]
-    """What it would contradict itself by."""
+    """A set of statements that contradict each other."""
     item: str
     outcome: Literal["changed", "unchanged", "refused"]
     reason: NotRequired[str]
@@ -2152,13 +2152,13 @@ class Why(TypedDict):
     as_of: int
     believed: bool
     ended: list[EndedBelief]
-    """Times in which it was believed and that have ended, among the newest 512 changes of what it could follow from."""
+    """Past periods in which it was believed, among the newest 512 changes of the elements that it could follow from."""
     erased: NotRequired[list[ErasedRevision]]
-    """Of the state erased: these revisions may have stated it. Their words are gone."""
+    """For the state erased: revisions that may have stated it. Their words are gone."""
     state: Literal["believed", "ended", "erased", "never"]
-    """ended: it was believed. erased: nothing that is left ever made it believed, and revisions of the space were erased, which may have. never: no revision made it believed."""
+    """ended: it was believed. erased: no remaining revision ever made it believed, but erased revisions of the space may have. never: no revision made it believed."""
     statement: WrittenStatement
-    """That was asked about."""
+    """The statement that was asked about."""
     support: list[Support]
     """A set of elements from which it follows."""
 
@@ -2171,7 +2171,7 @@ class WorkingCleared(TypedDict):
 
 class WorkingMessage(TypedDict):
     at: str
-    """When it was put."""
+    """The time at which the message was put."""
     author: str
     content: str
     expires_at: str
@@ -2187,26 +2187,26 @@ class WorkingMessages(TypedDict):
 
 class WorkingOutcome(TypedDict):
     bytes: int
-    """What they count against the limit of bytes."""
+    """The bytes of these messages that count against the limit."""
     dropped: int
-    """The oldest messages, which dropped out for these."""
+    """The number of oldest messages that were dropped for these."""
     expired: int
-    """Messages that had expired since the session changed last."""
+    """The number of messages that expired since the session changed last."""
     held: int
-    """Messages of the session now."""
+    """The number of messages of the session now."""
     messages: list[PutMessage]
-    """In the order of the request."""
+    """The messages, in the order of the request."""
     session: str
 
 
 class WorkingSession(TypedDict):
     bytes: int
     expires_at: str
-    """When the last of it expires."""
+    """When the last message expires."""
     messages: int
-    """Some of them may have expired since."""
+    """The number of messages. Some may have expired by now."""
     owner: NotRequired[str]
-    """Whose it is."""
+    """The caller whose session it is."""
     session: str
 
 
@@ -2241,9 +2241,9 @@ class Operations:
         self._transport = transport
 
     def abstract_beliefs(self, body: AbstractionRequest) -> Abstraction:
-        """State something more general of what is believed.
+        """State something more general than the beliefs it is drawn from.
 
-        Proposes statements that are more general than those of some items, with links `abstracted_to` from these. It rests on their turns. If it is specific enough to take their place, they are deprecated in the same change. What contradicts an original is refused.
+        Proposes statements that are more general than those of some items, with links `abstracted_to` from these. It rests on their turns. If it is specific enough to replace them, they are deprecated in the same change. Statements that contradict an original are refused.
         """
         return self._transport.json("POST", "/api/beliefs/abstract", body=body, media="application/json")
 
@@ -2320,7 +2320,7 @@ class Operations:
         return self._transport.json("POST", "/api/turns", body=body, media="application/x-ndjson")
 
     def archive_beliefs(self, body: ArchiveRequest) -> Archive:
-        """Archive what nobody believes or uses any more.
+        """Archive items that nobody believes or uses any more.
 
         Writes a file with the revisions of items that nothing is believed of any more, or that others supersede, if they are unused for 90 days and their confidence is below 0.3. Save the file, and ask again with its digest: then each item is deprecated, and its deprecation keeps the digest of its line. If it is another file by then, nothing is recorded.
         """
@@ -2339,9 +2339,9 @@ class Operations:
         return self._transport.json("POST", "/api/context", body=body, media="application/json")
 
     def atlas_communities(self, *, as_of: int | None = None, issued: int | None = None, limit: int | None = None, of: Literal["turns", "facts"] | None = None) -> Communities:
-        """List what belongs together.
+        """List communities of turns, or of the names in facts.
 
-        Parts turns, or the names of facts, into communities.
+        Divides turns, or the names in facts, into communities.
         """
         return self._transport.json("GET", "/api/atlas/communities", query={"as_of": as_of, "issued": issued, "limit": limit, "of": of})
 
@@ -2360,9 +2360,9 @@ class Operations:
         return self._transport.json("GET", "/api/atlas/manifest", query={"as_of": as_of, "issued": issued, "unsigned": unsigned})
 
     def atlas_overlap(self, *, as_of: int | None = None, issued: int | None = None, limit: int | None = None) -> Overlap:
-        """List slices and contexts that share most.
+        """List the slices and contexts that share the most turns.
 
-        Compares what was handed out by the turns that it held.
+        Compares slices and contexts by the turns that both contain.
         """
         return self._transport.json("GET", "/api/atlas/overlap", query={"as_of": as_of, "issued": issued, "limit": limit})
 
@@ -2388,7 +2388,7 @@ class Operations:
         return self._transport.json("GET", "/api/beliefs/conflicts", query={"space": space})
 
     def belief_impact(self, *, ref: str, depth: int | None = None) -> Impact:
-        """Say what depends on a revision."""
+        """Show what depends on a revision."""
         return self._transport.json("GET", "/api/beliefs/impact", query={"ref": ref, "depth": depth})
 
     def belief_rules(self, *, space: str, as_of: int | None = None) -> BeliefBase:
@@ -2399,14 +2399,14 @@ class Operations:
         return self._transport.json("GET", "/api/beliefs/rules", query={"space": space, "as_of": as_of})
 
     def blame_turn(self, id: str, *, as_of: int | None = None, issued: int | None = None, policy: str | None = None) -> Blame:
-        """Say what may have led to a turn.
+        """Show what may have led to a turn.
 
         Lists what was handed out for it, the turns that all of that held, and those on which the choice of the others hung: the slice is cut again without each.
         """
         return self._transport.json("GET", f"/api/turns/{self._transport.segment(id)}/blame", query={"as_of": as_of, "issued": issued, "policy": policy})
 
     def cascade_beliefs(self, body: CascadeRequest) -> Cascade:
-        """Lower what rests on evidence that fell.
+        """Lower the confidence of beliefs whose evidence fell.
 
         The confidence of each belief whose evidence fell is computed anew from the evidence that is left; below 0.3 what it states ends now. All of it
         is one change with the reasons, and nothing is deleted. What is published keeps its confidence.
@@ -2414,9 +2414,9 @@ class Operations:
         return self._transport.json("POST", "/api/beliefs/cascade", body=body, media="application/json")
 
     def clear_working(self, session: str, *, owner: str | None = None) -> WorkingCleared:
-        """Take away the messages of a session.
+        """Clear the messages of a session.
 
-        Nothing is recorded of it, and nothing of the text is left in the files of the store.
+        No record of this is made, and nothing of the text is left in the files of the store.
         """
         return self._transport.json("DELETE", f"/api/working/{self._transport.segment(session)}", query={"owner": owner})
 
@@ -2482,21 +2482,21 @@ class Operations:
         return self._transport.json("POST", "/api/slice/batch", body=body, media="application/json")
 
     def decay_beliefs(self, body: DecayRequest) -> Decay:
-        """Lower the confidence of what is old.
+        """Lower the confidence of old beliefs.
 
-        Lowers the confidence of what is believed by the half-lives of its kinds. Nothing ends, and nothing is deleted. The confidence follows from the last revision that decay did not make, so it is the same however often this is asked for. What is published keeps its confidence.
+        Lowers the confidence of beliefs by the half-lives of their kinds. Nothing ends, and nothing is deleted. The confidence is computed from the last revision that decay did not make, so it does not depend on how often this is requested. Published revisions keep their confidence.
         """
         return self._transport.json("POST", "/api/beliefs/decay", body=body, media="application/json")
 
     def deprecate_item(self, body: Deprecation) -> KrefChange:
-        """Take an item out of what is believed.
+        """Stop believing an item.
 
         Nothing is lost: its revisions and tags stay, and it can be restored.
         """
         return self._transport.json("POST", "/api/krefs/deprecate", body=body, media="application/json")
 
     def diff_beliefs(self, *, space: str, from_: int, to: int | None = None) -> BaseDiff:
-        """Compare what is believed as of two numbers."""
+        """Compare the beliefs as of two numbers."""
         return self._transport.json("GET", "/api/beliefs/diff", query={"space": space, "from": from_, "to": to})
 
     def draw_knowledge(self, *, entity: str, format: Literal["d3", "mermaid", "dot", "jsonld"] | None = None, max_hops: int | None = None, max_results: int | None = None, direction: Literal["outgoing", "incoming", "both"] | None = None, predicates: Sequence[str] | None = None, min_confidence: float | None = None, as_of: int | None = None, valid_at: str | None = None) -> bytes:
@@ -2524,7 +2524,7 @@ class Operations:
 
         Deletes the words of the task, with the budget, the format, the anchor and the salt that were asked for beside them, from every
         record of the context, and records when, why and who asked. The rest of the record stays: bundles that were handed out hold the task and
-        still verify, and a replay of the record says that the task was erased. Texts of turns are erased with their turns. Erasing again answers with the
+        still verify, and a replay of the record reports that the task was erased. Texts of turns are erased with their turns. Erasing again answers with the
         first erasure. The id of a slice is refused, and a task that went with a turn is not found.
         """
         return self._transport.json("DELETE", f"/api/slices/{self._transport.segment(slice_id)}/task", query={"reason": reason}, body=body, media="application/json")
@@ -2545,7 +2545,7 @@ class Operations:
         return self._transport.json("POST", "/api/beliefs/expand", body=body, media="application/json")
 
     def explain_belief(self, *, space: str, subject: str, predicate: str, object: str, not_: bool | None = None, as_of: int | None = None) -> Why:
-        """Say why a statement is believed, or what became of it.
+        """Explain why a statement is believed, or why it no longer is.
 
         Times in which it followed from others count as those in which it was stated, and say which premise fell. Where nothing that is left ever made it believed, the revisions that were erased up to then are listed: nobody can know what they stated.
         """
@@ -2610,7 +2610,7 @@ class Operations:
         return self._transport.json("GET", "/api/knowledge/path", query={"from": from_, "to": to, "count": count, "predicates": predicates, "direction": direction, "max_hops": max_hops, "min_confidence": min_confidence, "as_of": as_of, "valid_at": valid_at})
 
     def get_belief_base(self, *, space: str, as_of: int | None = None, valid_at: str | None = None, subject: str | None = None) -> BeliefBase:
-        """Say what is believed in a space.
+        """List the beliefs of a space.
 
         As of any number: what was believed then, whatever came later. A statement that follows by a rule is marked.
         """
@@ -2806,7 +2806,7 @@ class Operations:
         return self._transport.json("POST", "/api/knowledge/batch", body=body, media="application/x-ndjson")
 
     def link_kref(self, body: NewLink) -> KrefChange:
-        """Link a revision to another, to a turn or to a slice."""
+        """Link a revision to another revision, to a turn or to a slice."""
         return self._transport.json("POST", "/api/krefs/link", body=body, media="application/json")
 
     def list_aliases(self, *, as_of: int | None = None, after: str | None = None, limit: int | None = None) -> Aliases:
@@ -3000,10 +3000,10 @@ class Operations:
         return self._transport.json("POST", "/api/slice/preview", body=body, media="application/json")
 
     def promote_beliefs(self, body: PromotionRequest) -> Promotions:
-        """Promote what is found again and again.
+        """Promote items that were found repeatedly.
 
-        Goes through the steps of a policy of promotion: what enough independent sources support becomes a new item of the step's kind, as a
-        proposal with the reason, with links `promoted_to` from its sources; or it gets the step's tag. The sources stay. What was promoted before is not promoted again.
+        Applies the steps of a promotion policy: an item that enough independent sources support becomes a new item of the step's kind, as a
+        proposal with the reason, with links `promoted_to` from its sources; or it gets the step's tag. The sources stay. An item that was promoted before is not promoted again.
         """
         return self._transport.json("POST", "/api/beliefs/promote", body=body, media="application/json")
 
@@ -3078,7 +3078,7 @@ class Operations:
         return self._transport.json("POST", f"/api/contexts/{self._transport.segment(context_id)}/not-given", body=body, media="application/json")
 
     def resolve_conflict(self, body: ConflictResolution) -> ResolvedConflict:
-        """End a conflict that waits.
+        """Decide a conflict that waits.
 
         Takes what was proposed, by the authority of the caller, or drops it, or defers it; the conflict then waits no longer. Where revising is
         refused, it goes on waiting. The answer has what the rules advise: they look at the agents, and at confidence and recency.
@@ -3115,7 +3115,7 @@ class Operations:
         return self._transport.json("DELETE", "/api/knowledge", query={"subject": subject, "predicate": predicate, "object": object, "entity": entity, "source": source, "turn": turn, "statement": statement, "min_confidence": min_confidence, "valid_at": valid_at, "reason": reason, "dry_run": dry_run})
 
     def revise_beliefs(self, body: BeliefRequest) -> BeliefOutcome:
-        """Believe statements, and give up what contradicts them.
+        """Believe statements, and give up those that contradict them.
 
         The statements are taken. What is believed beside them is gone through from the most entrenched element to the least, and each is kept unless
         it contradicts them and what is kept. The answer names each element that gave way, with a smallest set that it was in conflict with. It stays in the history. If it
@@ -3126,7 +3126,7 @@ class Operations:
         return self._transport.json("POST", "/api/beliefs/revise", body=body, media="application/json")
 
     def revoke_key(self, id: str) -> RevokedAPIKey:
-        """End an API key for good.
+        """Revoke an API key for good.
 
         Ends a key for good, here at once and in other processes within a second.
         Revoking again changes nothing.
@@ -3137,7 +3137,7 @@ class Operations:
         """Find turns by words.
 
         Finds the turns that fit words or a question best. Filters choose among the hits; what they leave out counts in the
-        statistics that scores rest on. An erased text counts nowhere, whatever `as_of` says. A hit is no evidence: cut a slice around it for that.
+        statistics that scores rest on. An erased text counts nowhere, whatever `as_of` says. A hit is not evidence: for that, cut a slice around it.
         """
         return self._transport.json("POST", "/api/search", body=body, media="application/json")
 
@@ -3169,7 +3169,7 @@ class Operations:
         return self._transport.events("GET", "/api/events", headers={"Last-Event-ID": last__event__id}, query={"last_event_id": last_event_id})
 
     def tag_kref(self, body: NewTag) -> KrefChange:
-        """Point a tag to a revision, or take it away.
+        """Point a tag to a revision, or remove it.
 
         The tags `current`, which is what is believed, and `published`, which protects the revision, need the permission to revise. Moving `current` back to an earlier revision
         is refused if that would contradict what is believed beside it.
@@ -3199,7 +3199,7 @@ class Operations:
         return self._transport.json("GET", f"/api/turns/{self._transport.segment(id)}/holding")
 
     def unarchive_beliefs(self, body: UnarchiveRequest) -> Unarchived:
-        """Restore what was archived.
+        """Restore the items of an archive.
 
         Compares every revision in the file with the one that is recorded, and restores the items that were archived with it. What would contradict what is believed now is refused, item by item.
         """

@@ -58,7 +58,7 @@ export interface APIKey {
   note?: string;
   revoked_at?: string;
   role: string;
-  /** Patterns of the spaces of beliefs that are there for it; absent: it is limited to none. */
+  /** Patterns of the spaces of beliefs that it sees; absent: no limit. */
   spaces?: string;
   /** Patterns of the authors for whom it speaks; absent: nobody, or everybody if its role is admin. */
   speaks_for?: string;
@@ -71,27 +71,27 @@ export interface APIKeys {
 
 export interface Abstraction {
   from: string[];
-  /** The originals are believed beside it. Else they are deprecated. */
+  /** The originals are still believed. Otherwise they are deprecated. */
   kept: boolean;
   outcome: BeliefOutcome;
 }
 
 export interface AbstractionRequest {
-  /** The least of the originals' if left out. */
+  /** The least confidence of the originals if left out. */
   confidence?: number;
-  /** Say what would happen, and record nothing. */
+  /** Show what would happen, and record nothing. */
   dry_run?: boolean;
-  /** The originals: items, or the revisions that are believed of them. */
+  /** The originals: items, or their believed revisions. */
   from: string[];
-  /** The item whose revision this becomes. Without it, the item that holds an equal statement, else a new one. */
+  /** The item whose revision this becomes. If left out, the item with an equal statement, or a new one. */
   item?: string;
-  /** Names the request: one that has been answered is not done again. */
+  /** A name for the request: a request with the same key is carried out once. */
   key?: string;
-  /** Of a new item: one that the policy of the space lists. */
+  /** The kind of a new item, which the policy of the space must list. */
   kind?: string;
   reason?: string;
   space: string;
-  /** How much of what the originals say it says. From 0.7 on it takes their place. */
+  /** How much of the content of the originals it states. From 0.7 on it replaces them. */
   specificity: number;
   statements: BeliefStatement[];
   summary?: string;
@@ -99,16 +99,16 @@ export interface AbstractionRequest {
 }
 
 export interface Admission {
-  /** Under slice_policy_v2, in tokens of bytes/4@1. */
+  /** Under slice_policy_v2: the cost in tokens of bytes/4@1. */
   cost?: number;
   distance: number;
   from?: string;
   /** Under slice_policy_v2: the number of the turn. */
   number?: number;
-  /** In billionths. */
+  /** The score in billionths. */
   score_nano: number;
   via: "anchor" | "parent" | "child" | "sibling" | "prompt" | "touch";
-  /** Under slice_policy_v2: whose words it holds. */
+  /** Under slice_policy_v2: whose words the turn contains. */
   voice?: "person" | "agent" | "tool" | "harness";
 }
 
@@ -121,11 +121,11 @@ export interface Alias {
 export interface AliasList {
   /** Several names claim the alias. */
   ambiguous: number;
-  /** A name is alias and canonical name at once. */
+  /** A name is both an alias and a canonical name. */
   chained: number;
   entries: number;
   examples: AliasSkip[];
-  /** The same entry came before. */
+  /** The same entry occurred before. */
   repeated: number;
   /** Alias and canonical name have the same form. */
   same: number;
@@ -149,7 +149,7 @@ export interface AliasesAdded {
   added: number;
   existing: number;
   list?: AliasList;
-  /** In the order of the aliases; not of a list. */
+  /** One outcome for each alias, in order; absent for a list. */
   outcomes?: KnowledgeOutcome[];
 }
 
@@ -163,7 +163,7 @@ export interface Archive {
 }
 
 export interface ArchiveRequest {
-  /** Of the document, which the caller has saved. Without it nothing is recorded. */
+  /** The digest of the document, which the caller has saved. If left out, nothing is recorded. */
   sha256?: string;
   space: string;
 }
@@ -173,9 +173,9 @@ export interface ArchivedItem {
   item: string;
   last_used: string;
   revisions: number;
-  /** Of its deprecation; absent if nothing was recorded. */
+  /** The number of its deprecation; absent if nothing was recorded. */
   seq?: number;
-  /** Of its line, which its deprecation keeps. */
+  /** The digest of its line, which its deprecation records. */
   sha256: string;
 }
 
@@ -194,7 +194,7 @@ export interface Attributes {
   cwd?: string;
   git_branch?: string;
   model?: string;
-  /** Of the conversation. */
+  /** The title of the conversation. */
   title?: string;
 }
 
@@ -235,32 +235,32 @@ export interface BeliefLink {
 }
 
 export interface BeliefLoss {
-  /** A smallest set that cannot be believed together, or that would leave what is given up; the statement is one of it. */
+  /** A minimal set that cannot be believed together, or from which a statement to be given up would still follow; the statement is in it. */
   conflict: WrittenStatement[];
   item: string;
-  /** It was a rule with these premises. */
+  /** The statement was the conclusion of a rule with these premises. */
   premises?: WrittenStatement[];
   revision: number;
   statement: WrittenStatement;
-  /** It holds until then, where what it gave way to begins. */
+  /** The statement holds until this time, at which the statement that it gave way to begins. */
   until?: string;
 }
 
 export interface BeliefOutcome {
   /** Conclusions that no longer follow. */
   fell: WrittenStatement[];
-  /** Of a request that was refused, what would have given way. */
+  /** The statements that gave way; for a refused request, the statements that would have given way. */
   gave_way: BeliefLoss[];
   item?: string;
-  /** Elements that rules and constraints connect with the request and that are kept. All others are, too. */
+  /** The number of kept elements that rules and constraints connect with the request. All unconnected elements are kept, too. */
   kept: number;
-  /** Of a request that is not changed, no link and no tag is recorded. */
+  /** If the outcome is not changed, no link and no tag is recorded. */
   outcome: "changed" | "unchanged" | "refused";
-  /** Why it was refused. vouched: a person vouches for what the item states that it would change. */
+  /** Why it was refused. vouched: a person vouches for statements of the item that it would change. */
   reason?: "conflict" | "protected" | "vouched";
-  /** The request was answered before, and this says only where; or a proposal says what its proposer said already: unchanged, it is believed; refused, it waits. */
+  /** The request was answered before, and this answer only says where; or the same proposer proposed the same before: if unchanged, it is believed; if refused, it waits. */
   repeated?: boolean;
-  /** Revisions that depend on what gave way by a link that is no rule: somebody should look at them. */
+  /** Revisions that depend on what gave way by a link that is not a rule: a person should review them. */
   review: string[];
   revision?: number;
   /** Absent if nothing was recorded. */
@@ -268,56 +268,56 @@ export interface BeliefOutcome {
 }
 
 export interface BeliefProofRequest {
-  /** 0 is the present. */
+  /** As of this sequence number; 0 is the present. */
   as_of?: number;
-  /** It is denied. */
+  /** The statement is denied. */
   not?: boolean;
   object: string;
   predicate: string;
   space: string;
   subject: string;
-  /** It must hold at this instant; whenever it held if left out. */
+  /** The statement must hold at this instant; at any time if left out. */
   valid_at?: string;
 }
 
 export interface BeliefRequest {
-  /** Of the revision; their names are unique in it. */
+  /** The artifacts of the revision; their names are unique in it. */
   artifacts?: Artifact[];
   /** 1 if left out. */
   confidence?: number;
-  /** Say what would happen, and record nothing. */
+  /** Show what would happen, and record nothing. */
   dry_run?: boolean;
-  /** The item whose revision this becomes. Without it, the item that holds a conflicting or an equal statement, else a new one. */
+  /** The item whose revision this becomes. If left out, the item with a conflicting or an equal statement, or a new one. */
   item?: string;
-  /** Names the request: one that has been answered is not done again. */
+  /** A name for the request: a request with the same key is carried out once. */
   key?: string;
   keywords?: string[];
-  /** Of a new item: one that the policy of the space lists. */
+  /** The kind of a new item, which the policy of the space must list. */
   kind?: string;
-  /** From the revision, each once. Recorded in the same change, or not at all if the outcome is not changed. A contraction has none. */
+  /** The links from the revision, each once. They are recorded in the same change, or not at all if the outcome is not changed. A contraction has none. */
   links?: BeliefLink[];
-  /** Make the space, under beliefs@1, if it is not there. It needs the permission to revise. */
+  /** Make the space, under beliefs@1, if there is none. This needs the permission to revise. */
   new_space?: boolean;
   /** The statements follow from these: they are believed as long as all of these are. */
   premises?: BeliefStatement[];
   reason?: string;
-  /** manual if left out, and inference of a proposal. */
+  /** manual if left out, or inference for a proposal. */
   source?: string;
   space: string;
   statements: BeliefStatement[];
   summary?: string;
-  /** That point to the revision from then on, each once; current does anyway. Recorded as links are. current and published need the permission to revise. */
+  /** The tags that point to the revision from then on, each once; current does anyway. They are recorded like links. current and published need the permission to revise. */
   tags?: string[];
   title?: string;
   topics?: string[];
-  /** The turns that the statements rest on: their text goes when these lose theirs. */
+  /** The turns that the statements rest on: the statements lose their text when these turns lose theirs. */
   turns?: string[];
   valid_from?: string;
   valid_until?: string;
 }
 
 export interface BeliefStatement {
-  /** It is denied. */
+  /** The statement is denied. */
   not?: boolean;
   object: string;
   predicate: string;
@@ -330,22 +330,22 @@ export interface BeliefUse {
 }
 
 export interface Blame {
-  /** Of the graph. */
+  /** The sequence number of the graph. */
   as_of: number;
-  /** What was handed out for it: around the turns that it follows, before there was it. */
+  /** What was handed out for the turn: slices and contexts around the turns that it follows, from before it existed. */
   handed_out: Issued[];
-  /** Turns that all of that held. */
+  /** Turns that all of these contained. */
   in_all: string[];
   /** The number of the newest record of what was handed out. */
   issued: number;
-  /** A smallest set of that kind, or one of which no turn can be left out; empty if the others would be selected in any case. */
+  /** A smallest set of turns with this effect, or a set from which no turn can be left out; empty if the others would be selected in any case. */
   minimal: string[];
-  /** Those of them without which others would have been selected otherwise, the most first. */
+  /** The selected turns whose absence would change which others are selected, those with the greatest effect first. */
   pivots: Pivot[];
   policy: string;
   /** Turns that the policy selects around the turn that it follows. */
   selected: number;
-  /** How often was cut again. */
+  /** How many times slices were cut again. */
   tried: number;
   turn: string;
 }
@@ -369,15 +369,15 @@ export interface Caller {
 }
 
 export interface Cascade {
-  /** Revisions that are published, and keep their confidence. */
+  /** Published revisions, which keep their confidence. */
   excepted: string[];
   lowered: LoweredBelief[];
-  /** As of it all is seen; absent if nothing was recorded. */
+  /** The sequence number as of which all results are visible; absent if nothing was recorded. */
   seq?: number;
 }
 
 export interface CascadeRequest {
-  /** Say what would happen, and record nothing. */
+  /** Show what would happen, and record nothing. */
   dry_run?: boolean;
   space: string;
 }
@@ -395,26 +395,26 @@ export interface ChosenBefore {
   /** Tokens of its text. */
   cost: number;
   fact?: string;
-  /** In millionths. */
+  /** The score in millionths. */
   score: number;
   turn?: string;
 }
 
 export interface Communities {
   as_of: number;
-  /** The largest first. */
+  /** The communities, the largest first. */
   communities: Community[];
-  /** Contexts that were looked at. */
+  /** Contexts that were examined. */
   contexts: number;
   /** The number of the newest record of what was handed out. */
   issued: number;
-  /** The share of edges within them, less what chance would have there, in millionths. */
+  /** The share of edges inside communities, less the share that chance would give, in millionths. */
   modularity: number;
-  /** Older records that were not looked at: the newest 10 000 are. */
+  /** Older records that were not examined: only the newest 10 000 are. */
   older: number;
-  /** Slices of turns that were looked at. */
+  /** Slices of turns that were examined. */
   slices: number;
-  /** How many there are. */
+  /** The total number. */
   total: number;
 }
 
@@ -432,9 +432,9 @@ export interface Conflict {
   /** 0 if it was erased. */
   confidence: number;
   erased?: boolean;
-  /** That the proposal named. */
+  /** The item that the proposal named. */
   item?: string;
-  /** From which the statements were to follow. */
+  /** The premises from which the statements were to follow. */
   premises?: WrittenStatement[];
   reason?: string;
   seq: number;
@@ -455,11 +455,11 @@ export interface ConflictAdvice {
 }
 
 export interface ConflictResolution {
-  /** Its number, as the list of conflicts has it. */
+  /** The conflict's number in the list of conflicts. */
   conflict: number;
-  /** Say what would happen, and record nothing. */
+  /** Show what would happen, and record nothing. */
   dry_run?: boolean;
-  /** taken revises with what was proposed, by the authority of the caller. */
+  /** taken revises with the proposal, by the authority of the caller. */
   how: "taken" | "dropped" | "deferred";
   reason?: string;
   space: string;
@@ -480,19 +480,19 @@ export interface Consolidated {
   /** Messages that are still in the session. */
   held: number;
   session: string;
-  /** In the order of the session. */
+  /** The turns, in the order of the session. */
   turns: string[];
 }
 
 export interface ConstraintLoad {
-  /** Of all texts together. */
+  /** The bytes of all texts together. */
   bytes: number;
   count: number;
-  /** Bytes of the longest text. */
+  /** The bytes of the longest text. */
   longest: number;
-  /** More than 64, one of more than 2048 bytes, or more than 16384 bytes together. */
+  /** There are more than 64 constraints, one of more than 2048 bytes, or more than 16384 bytes together. */
   over: boolean;
-  /** Items of such kinds that are no constraints, since no person vouches for all that they say. */
+  /** Items of these kinds that are not constraints, because no person vouches for everything that they state. */
   proposed?: number;
 }
 
@@ -503,7 +503,7 @@ export interface Context {
   /** The prompt, in the formats openai and anthropic (members of a request to these APIs) and json. */
   body?: Record<string, unknown>;
   bundle_sha256: string;
-  /** How many turns, facts and beliefs it was chosen from. */
+  /** The number of turns, facts and beliefs that it was chosen from. */
   candidates: number;
   context_id: string;
   /** Tokens of the prompt, markup included. */
@@ -511,7 +511,7 @@ export interface Context {
   /** The statements that were chosen, ascending. */
   facts: string[];
   format: string;
-  /** Spaces with too many constraints, of which not all are there. */
+  /** Spaces with too many constraints, not all of which are in the context. */
   overfull?: OverfullSpace[];
   policy_id: string;
   /** The prompt, in the formats markdown, xml and text. */
@@ -524,9 +524,9 @@ export interface Context {
 export interface ContextExplanation {
   beaten_by?: ChosenBefore;
   belief?: string;
-  /** From how many. */
+  /** The number that they were chosen from. */
   candidates: number;
-  /** How many turns, facts and beliefs were chosen. */
+  /** The number of turns, facts and beliefs that were chosen. */
   chosen: number;
   context_id: string;
   /** Tokens of its text. */
@@ -537,11 +537,11 @@ export interface ContextExplanation {
   features?: Feature[];
   /** The sources that found it. */
   from?: ("beliefs" | "constraints" | "facts" | "prompts" | "recent" | "search" | "slice")[];
-  /** Tokens of the budget that those before it had left. */
+  /** Tokens of the budget that the items before it had left. */
   left?: number;
   /** Its place in the order of the choice, from 1. */
   rank?: number;
-  /** When it was chosen or passed over, in millionths. */
+  /** The score when it was chosen or passed over, in millionths. */
   score?: number;
   standing: "chosen" | "required" | "too_costly" | "worthless" | "no_candidate";
   turn?: string;
@@ -564,33 +564,33 @@ export interface ContextPolicy {
 }
 
 export interface ContextRequest {
-  /** The turn that the agent goes on from. */
+  /** The turn from which the agent goes on. */
   anchor?: string;
-  /** Choose from what was there at this sequence number; 0 is the anchor's own, or the present without an anchor. */
+  /** The graph as of this sequence number; 0 is the anchor's own, or the present without an anchor. */
   as_of?: number;
-  /** Tokens of text, counted as UTF-8 bytes over four; the policy's if left out, which is also the most. Headings and markup are not counted: cost says what the whole prompt has. */
+  /** The most tokens of text, counted as UTF-8 bytes divided by four; the policy's budget if left out, which is also the limit. Headings and markup are not counted; cost is that of the whole prompt. */
   budget?: number;
   /** Choose no turns of these conversations, up to 1000. */
   except?: string[];
-  /** The most bytes that the prompt may have: the budget is lowered until it does. */
+  /** The most bytes of the prompt: the budget is lowered until the prompt fits. */
   fit?: number;
   /** Choose only from conversations that were held in these folders, up to 200, as their first turns spell them. */
   folders?: string[];
-  /** bundle is evidence; the others are prompts. markdown if left out. */
+  /** bundle is evidence; the other formats are prompts. markdown if left out. */
   format?: "bundle" | "markdown" | "xml" | "text" | "openai" | "anthropic" | "json";
-  /** A context in which nothing was chosen is an error, not_found, and is not recorded. */
+  /** If nothing is chosen, the answer is the error not_found, and no context is recorded. */
   non_empty?: boolean;
   /** context@1 if left out. */
   policy?: string;
   /** The format of the prompt that a bundle is evidence of; markdown if left out. */
   prompt?: "markdown" | "xml" | "text" | "openai" | "anthropic" | "json";
-  /** The session of an agent that is handed the context. Each such context is recorded by itself. */
+  /** The session of an agent to which the context is handed. Each such context is recorded separately. */
   recipient?: Recipient;
-  /** The spaces of beliefs that count, up to 16; all that there are if left out. What is believed in them of kinds that every context has, such as hard rules, is always in it. */
+  /** The spaces of beliefs to use, up to 16; all if left out. Their beliefs of kinds that every context contains, such as hard rules, are always in it. */
   spaces?: string[];
-  /** What the agent is about to do, in words. It may be absent if there is an anchor. */
+  /** What the agent is about to do, in words. It may be left out if there is an anchor. */
   task?: string;
-  /** The turns whose words the task has, up to 100: the erasure of one of them takes the task. */
+  /** The turns whose words are in the task, up to 100: erasing one of them erases the task. */
   task_of?: string[];
 }
 
@@ -600,7 +600,7 @@ export interface Conversation {
   id: string;
   last: number;
   last_at: string;
-  /** As the first turn has it, if it has one and its text was not erased. */
+  /** The title in the first turn, if it has one and its text was not erased. */
   title?: string;
   turns: number;
 }
@@ -622,7 +622,7 @@ export interface Converted {
 
 export interface Cutting {
   anchor: string;
-  /** Cut from the graph as it was at this sequence number; 0 is the anchor's own under a policy of direction past, else the present. */
+  /** The graph as of this sequence number; 0 is the anchor's own under a policy with direction past, otherwise the present. */
   as_of?: number;
   policy?: string;
 }
@@ -649,17 +649,17 @@ export interface D3Node {
 }
 
 export interface Decay {
-  /** Revisions that are published, and keep their confidence. */
+  /** Published revisions, which keep their confidence. */
   excepted: string[];
   lowered: DecayedBelief[];
-  /** As of it all is seen; absent if nothing was recorded. */
+  /** The sequence number as of which all results are visible; absent if nothing was recorded. */
   seq?: number;
 }
 
 export interface DecayRequest {
-  /** Say what would happen, and record nothing. */
+  /** Show what would happen, and record nothing. */
   dry_run?: boolean;
-  /** What would lose less than this waits. 0.01 if left out. */
+  /** A revision that would lose less than this is not changed yet. 0.01 if left out. */
   least?: number;
   space: string;
 }
@@ -667,7 +667,7 @@ export interface DecayRequest {
 export interface DecayedBelief {
   after: number;
   before: number;
-  /** The last revision that decay did not make, from whose confidence and time the new confidence follows. */
+  /** The last revision that decay did not make; the new confidence is computed from its confidence and time. */
   origin: string;
   reason: string;
   ref: string;
@@ -676,7 +676,7 @@ export interface DecayedBelief {
 export interface DenyRule {
   /** Matches a part of any text, number or name in the arguments; every call of the tool if left out. */
   argument?: string;
-  /** Told to the agent. */
+  /** The reason that the agent is given. */
   reason: string;
   /** Matches the whole name of a tool. */
   tool: string;
@@ -689,7 +689,7 @@ export interface DenyRules {
 }
 
 export interface Dependent {
-  /** Its item is deprecated, so nothing of it is believed. */
+  /** The item is deprecated, so none of its statements is believed. */
   deprecated?: boolean;
   depth: number;
   ref: string;
@@ -713,15 +713,15 @@ export interface Difference {
 export interface EndedBelief {
   /** When it ended. */
   at: string;
-  /** Who ended it. */
+  /** The caller who ended it. */
   by?: string;
-  /** At its end it followed from others, and nothing stated it. */
+  /** At the end it followed from other statements, and no item stated it. */
   derived?: boolean;
-  /** given_up: what stated it, or what it followed from, was contracted. contradicted: it gave way to what contradicts it. deprecated: the item was. moved: current points to another revision of the item. policy: the space came under another policy. */
+  /** given_up: the item that stated it, or a premise, was contracted. contradicted: it gave way to a contradicting statement. deprecated: the item was deprecated. moved: current points to another revision of the item. policy: the space came under another policy. */
   ending: "given_up" | "contradicted" | "deprecated" | "moved" | "policy";
-  /** What contradicts it and was believed from then on. */
+  /** The contradicting statement that was believed from then on. */
   instead?: WrittenStatement;
-  /** What ended with it: what stated it, or of what it followed from the part that fell. */
+  /** The elements that ended with it: those that stated it, or the part of its premises that fell. */
   lost: Support[];
   reason?: string;
   since: number;
@@ -730,36 +730,36 @@ export interface EndedBelief {
 }
 
 export interface EnrichRequest {
-  /** The share of what the facts say in the combined score, from 0 to 1; 0.5 if left out. */
+  /** The share of the facts in the combined score, from 0 to 1; 0.5 if left out. */
   alpha?: number;
-  /** The knowledge as it was at this sequence number; 0 is the present. */
+  /** The knowledge as of this sequence number; 0 is the present. */
   as_of?: number;
-  /** At most so many facts of each hit. */
+  /** The most facts for each hit. */
   facts?: number;
-  /** Turns with their scores, as a search has them or any other; each turn once. */
+  /** Turns with their scores, from a search or from elsewhere; each turn once. */
   hits: HitScore[];
-  /** How far from the entities of a hit. */
+  /** The largest distance from the entities of a hit. */
   hops?: number;
-  /** What was searched for. A fact counts by the share of these words that its names have; without it all facts count alike. */
+  /** The query of the search. A fact counts by the share of these words that its names have; without a query all facts count alike. */
   query?: string;
 }
 
 export interface Enriched {
   as_of: number;
-  /** The best first, by the combined score. */
+  /** The hits, the best combined score first. */
   hits: EnrichedHit[];
 }
 
 export interface EnrichedHit {
-  /** The share of the best score times 1 - alpha, and graph times alpha. */
+  /** The score as a share of the best one, times 1 - alpha, plus graph times alpha. */
   combined: number;
-  /** What the turn speaks of: the ends of facts that were learned from it, and names known in its first words. */
+  /** The entities that the turn mentions: the ends of facts that were learned from it, and known names in its first words. */
   entities: string[];
-  /** What is known around these entities, the nearest first. */
+  /** The facts around these entities, the nearest first. */
   facts: NearFact[];
-  /** What its facts say for it, as a share of the best hit's. */
+  /** The score of its facts, as a share of the best hit's. */
   graph: number;
-  /** As it was given. */
+  /** The score that was given. */
   score: number;
   turn: string;
 }
@@ -770,7 +770,7 @@ export interface ErasedRevision {
   item: string;
   revision: number;
   seq: number;
-  /** That was erased. */
+  /** The turn that was erased. */
   turn?: string;
 }
 
@@ -783,10 +783,10 @@ export interface ErasedTurn {
   kind: "erasure";
   reason: string;
   seq: number;
-  /** The contexts whose tasks had words of the turn and went with it. */
+  /** The contexts whose tasks contained words of the turn and were erased with it. */
   tasks?: string[];
   turn: string;
-  /** Why copies of the text that come under other ids are not held back. Absent if they are. */
+  /** Why copies of the text under other ids are not held back. Absent if they are. */
   unguarded?: string;
 }
 
@@ -813,16 +813,16 @@ export interface Event {
 
 /** What convinces a third party of a bundle, beside it. docs/evidence.md has the forms. */
 export interface Evidence {
-  /** A DSSE envelope around an in-toto statement. The bytes given here are canonical. */
+  /** A DSSE envelope around an in-toto statement. Its bytes here are canonical. */
   attestation: Record<string, unknown>;
   bundle_sha256: string;
-  /** Of the leaf in the ledger. */
+  /** The index of the leaf in the ledger. */
   index: number;
   /** When the bundle was issued, as the attestation says. */
   issued_at: string;
-  /** Of the key that signed the attestation. */
+  /** The id of the key that signed the attestation. */
   key_id: string;
-  /** Of the ledger. */
+  /** The origin of the ledger. */
   origin: string;
   /** A file (C2SP tlog-proof) with the leaf, its path and a checkpoint. */
   proof: string;
@@ -831,7 +831,7 @@ export interface Evidence {
 
 export interface ExplainCutting {
   anchor: string;
-  /** Cut from the graph as it was at this sequence number; 0 is the anchor's own under a policy of direction past, else the present. */
+  /** The graph as of this sequence number; 0 is the anchor's own under a policy with direction past, otherwise the present. */
   as_of?: number;
   policy?: string;
   turn: string;
@@ -842,11 +842,11 @@ export interface Explanation {
   anchor: string;
   as_of: number;
   beaten_by?: Rival;
-  /** The fewest edges from the anchor; -1 if no way was found. */
+  /** The fewest edges from the anchor; -1 if no path was found. */
   edges_away: number;
   /** The same in a sentence. */
   explanation: string;
-  /** If without was asked for: turns that would have been selected in their place. */
+  /** If without was asked for: turns that would have been selected instead. */
   instead?: string[];
   /** If without was asked for: other turns that would not have been selected without it. */
   lost?: string[];
@@ -862,7 +862,7 @@ export interface Explanation {
 
 /** A statement that is believed, in canonical names. Source and turn are those of the assertion that gave the confidence. */
 export interface Fact {
-  /** The names that the statement itself has, where aliases give others. */
+  /** The names in the statement itself, if aliases replace them. */
   asserted?: Written;
   confidence: number;
   evidence: FactEvidence[];
@@ -902,7 +902,7 @@ export interface FactPolicy {
   max_hops?: number;
   max_results?: number;
   min_confidence?: number;
-  /** Those that are followed; none: all. */
+  /** The predicates that are followed; all if left out. */
   predicates?: string[];
   type: "fact_policy_v1";
 }
@@ -918,53 +918,53 @@ export interface Facts {
   as_of: number;
   facts: Fact[];
   next?: string;
-  /** Of all pages. */
+  /** The total of all pages. */
   total: number;
 }
 
 export interface Feature {
   name: "confidence" | "contested" | "evidence" | "prompt" | "recency" | "recent" | "salience" | "slice" | "task";
-  /** In millionths. */
+  /** The value in millionths. */
   value: number;
 }
 
 export interface Folder {
   conversations: number;
-  /** The SHA-256 of the path, where that is all there is. */
+  /** The SHA-256 of the path, if only that is known. */
   digest?: string;
-  /** Absent where only its digest is known, as of Gemini CLI. */
+  /** Absent if only its digest is known, as for Gemini CLI. */
   folder?: string;
-  /** When something was said there last. */
+  /** The latest time at which something was said there. */
   last_at: string;
-  /** The conversations in which something was said last, up to 5, the newest first. */
+  /** The conversations with the latest turns, up to 5, the newest first. */
   newest: RecentConversation[];
 }
 
 export interface Folders {
   folders: Folder[];
-  /** So many of the newest sequence numbers were not looked at, since their index is still being made. */
+  /** The number of the newest sequence numbers that were not examined, because their index is still being made. */
   not_indexed?: number;
-  /** How many there are. */
+  /** The total number. */
   total: number;
 }
 
 export interface Found {
-  /** A graph of vectors was walked, since there are many, and turns may have been missed. A search with as_of compares all. */
+  /** The search used a graph of vectors, because there are many, and may have missed turns. A search with as_of compares all vectors. */
   approximate?: boolean;
   as_of: number;
-  /** Turns that were left out, since the store is damaged and does not have their texts as they were admitted. An index that is read from the store whole does not know of them until one is found. */
+  /** Turns that were left out, because the store is damaged and does not have their texts as they were admitted. An index that is read whole from the store does not know of them until one is found. */
   damaged?: number;
-  /** The best first. */
+  /** The hits, the best first. */
   hits: Hit[];
-  /** So many sequence numbers above as_of were not looked at, since their index is still being made. Asking again later finds what they have. */
+  /** The number of sequence numbers above as_of that were not searched, because their index is still being made. A later search covers them. */
   not_indexed?: number;
-  /** Why the hits are in the order before the policy's cross-encoder, if it did not judge them. */
+  /** Why the policy's cross-encoder did not judge the hits; they then keep the order from before it. */
   not_reranked?: string;
   policy: string;
 }
 
 export interface GrowthStep {
-  /** The 20 with the most turns. */
+  /** The 20 authors with the most turns. */
   authors: NameShare[];
   conversations: number;
   /** Turns of each phase. */
@@ -984,13 +984,13 @@ export interface HeldBack {
   at: string;
   /** Who brought it. */
   by?: string;
-  /** The turn whose text it had. */
+  /** The erased turn with the same text. */
   erased: string;
-  /** Where it came from, such as a file and a line. */
+  /** The place that it came from, such as a file and a line. */
   place?: string;
-  /** It is admitted with its text when it comes again. */
+  /** The turn is admitted with its text when it comes again. */
   released: boolean;
-  /** Why: the same text at the same instant, after the same text, or of 64 bytes and more. */
+  /** Why it was held back: the same text at the same instant, after the same text, or of 64 bytes and more. */
   rule: "place" | "reply" | "words";
   seq: number;
   turn: string;
@@ -1002,25 +1002,25 @@ export interface HeldBackTurns {
 }
 
 export interface HeldStatement {
-  /** It follows by a rule, and nothing states it. */
+  /** The statement follows by a rule, and no item states it. */
   derived?: boolean;
-  /** That states it, or the rule by which it follows. */
+  /** The item that states it, or the rule by which it follows. */
   item: string;
-  /** It is denied. */
+  /** The statement is denied. */
   not?: boolean;
   object: string;
   predicate: string;
   revision: number;
-  /** From which number on its revision is believed. */
+  /** The number from which on its revision is believed. */
   since?: number;
   subject: string;
   /** The text of its revision, as contexts show it. */
   summary?: string;
-  /** That of its revision, as contexts show it. */
+  /** The title of its revision, as contexts show it. */
   title?: string;
   valid_from?: string;
   valid_until?: string;
-  /** The names as they were written, where these differ; of a text the text. Absent if they are the same, or if nobody kept them. */
+  /** The names as they were written, if these differ; for a text, the text. Absent if they are the same, or were not recorded. */
   written?: Written;
 }
 
@@ -1030,33 +1030,33 @@ export interface Hit {
   content: string;
   conversation: string;
   created_at: string;
-  /** What the score is made of, if explain was asked for. */
+  /** What the score consists of, if explain was set. */
   parts?: HitParts;
   role: "user" | "assistant" | "system" | "tool";
-  /** Of this query's hits; those of another query are not comparable. */
+  /** The score for this query; scores of other queries are not comparable. */
   score: number;
   seq: number;
-  /** Of the conversation, if its first turn has one. */
+  /** The title of the conversation, if its first turn has one. */
   title?: string;
   turn: string;
 }
 
 export interface HitParts {
-  /** Half of the sum of the others if the query names the turn's author, and no other. */
+  /** Half of the sum of the other parts, if the query names the turn's author and no other. */
   author: number;
   /** For words in the conversation: BM25, 100000 for the best. */
   conversation: number;
   /** For dates in the turn, and of it: 300000 for the best. */
   dates: number;
-  /** By the policy's cross-encoder, 1000000 for the hit that it prefers and 0 for its last. */
+  /** The score of the policy's cross-encoder: 1000000 for the hit that it prefers, 0 for the last. */
   judged?: number;
-  /** For the likeness of the turn's vector to the query's, if the policy asks for it. */
+  /** For the similarity of the turn's vector to the query's, if the policy uses vectors. */
   like?: number;
-  /** The turn's place by likeness, the same. */
+  /** The turn's rank by similarity, likewise. */
   like_rank?: number;
   /** 200000 if the query asks when and the turn has an expression of time. */
   when: number;
-  /** The turn's place by words, from 1 on, where the policy joins lists by it. */
+  /** The turn's rank by words, from 1, if the policy joins lists by rank. */
   word_rank?: number;
   /** For words in the turn and its neighbours: BM25, 1000000 for the best turn. */
   words: number;
@@ -1070,9 +1070,9 @@ export interface HitScore {
 
 export interface Holding {
   contexts: Issued[];
-  /** How many records were looked at for slices, the newest ones. */
+  /** How many records, the newest ones, were examined for slices. */
   looked: number;
-  /** How many older records were not. */
+  /** How many older records were not examined. */
   older: number;
   slices: Issued[];
 }
@@ -1087,72 +1087,72 @@ export interface Impact {
 }
 
 export interface ImportedItem {
-  /** In the persona. */
+  /** The item's id in the persona. */
   id: string;
-  /** One for its statements of each time, and for each rule. */
+  /** One outcome for each time of its statements, and for each rule. */
   outcomes: BeliefOutcome[];
 }
 
 export interface ImportedPersona {
   items: ImportedItem[];
-  /** Between items that were taken. */
+  /** Links between imported items. */
   links: number;
   origin: PersonaOrigin;
-  /** Of the document. */
+  /** The digest of the document. */
   sha256: string;
 }
 
 export interface Influence {
   as_of: number;
-  /** Edges of that kind. */
+  /** Edges without which turns would not be connected. */
   bridges: number;
-  /** Contexts that were looked at. */
+  /** Contexts that were examined. */
   contexts: number;
   /** Turns without which others would not be connected. */
   cuts: number;
   /** The number of the newest record of what was handed out. */
   issued: number;
-  /** Older records that were not looked at: the newest 10 000 are. */
+  /** Older records that were not examined: only the newest 10 000 are. */
   older: number;
-  /** There are more than 5 000 turns, so betweenness is counted from 256 of them, drawn by a fixed seed. */
+  /** There are more than 5 000 turns, so betweenness is computed from 256 of them, drawn with a fixed seed. */
   sampled?: boolean;
-  /** Slices of turns that were looked at. */
+  /** Slices of turns that were examined. */
   slices: number;
   turns: InfluencedTurn[];
 }
 
 export interface InfluencedTurn {
-  /** Pairs of other turns whose shortest ways lead through it, in thousandths. */
+  /** Pairs of other turns whose shortest paths lead through it, in thousandths. */
   betweenness: number;
-  /** Contexts that showed it. */
+  /** Contexts that showed the turn. */
   contexts: number;
-  /** Others would not be connected without it. */
+  /** Other turns would not be connected without it. */
   cut?: boolean;
-  /** Turns that it has an edge with. */
+  /** Turns with which it has an edge. */
   degree: number;
-  /** PageRank, in millionths of a millionth: those of all turns add up to 10^12, less rounding. */
+  /** PageRank, in millionths of a millionth: the ranks of all turns add up to 10^12, less rounding. */
   rank: number;
-  /** Slices that held it. */
+  /** Slices that contained the turn. */
   slices: number;
   turn: string;
-  /** The sum of its scores in slices, and one for each context, in millionths. */
+  /** The sum of its scores in slices, plus one for each context, in millionths. */
   weight: number;
 }
 
 /** The record of one bundle that was handed out. It holds no text. */
 export interface Issued {
-  /** Of a slice of facts it names the question and no turn. */
+  /** For a slice of facts, it names the question and not a turn. */
   anchor: string;
   as_of: number;
-  /** The task of a context, or the names that a slice of facts starts from, in lists and records of slices. Absent once it was erased. */
+  /** The task of a context, or the names that a slice of facts starts from, in lists and records of slices. Absent once erased. */
   asked?: string;
   bundle_sha256: string;
-  /** Who was handed it first. Absent if that was not recorded. */
+  /** The first caller that was handed it. Absent if that was not recorded. */
   by?: string;
-  /** Only conversations that were held in these folders were chosen from. */
+  /** The turns were chosen only from conversations that were held in these folders. */
   folders?: string[];
   graph_snapshot_hash: string;
-  /** How many facts a slice of facts holds, or turns a context shows or a slice of turns holds; of these only if they were counted. */
+  /** The number of facts in a slice of facts, or of turns in a context or in a slice of turns; for slices of turns only if counted was asked for. */
   holds?: number;
   issued_at: string;
   key_id: string;
@@ -1164,7 +1164,7 @@ export interface Issued {
   number: number;
   policy_id: string;
   policy_params_hash: string;
-  /** The session of an agent that a context was made for. Absent where no hook asked. */
+  /** The session of an agent for which a context was made. Absent if no hook asked for it. */
   recipient?: Recipient;
   schema_version: string;
   slice_id: string;
@@ -1176,7 +1176,7 @@ export interface ItemRevision {
   at: string;
   by?: string;
   confidence: number;
-  /** What it said is gone, with the turns that it rested on. */
+  /** The content was erased with the turns that it rested on. */
   erased?: boolean;
   keywords?: string[];
   reason?: string;
@@ -1188,7 +1188,7 @@ export interface ItemRevision {
   supersedes?: number;
   title?: string;
   topics?: string[];
-  /** Title and summary may say what was given up, so contexts leave them out. */
+  /** Title and summary may contain something that was given up, so contexts leave them out. */
   withheld?: boolean;
 }
 
@@ -1196,13 +1196,13 @@ export interface ItemTag {
   revision: number;
   since: number;
   tag: string;
-  /** Absent while it does. */
+  /** The number until which the tag pointed to it; absent while it does. */
   until?: number;
 }
 
 export interface Items {
   items: ListedItem[];
-  /** Deprecated items of the page, which are not listed unless they are asked for. */
+  /** The number of deprecated items of the page that are not listed because they were not asked for. */
   left_out?: number;
   next?: string;
 }
@@ -1243,7 +1243,7 @@ export interface KnowledgeAct {
   at: string;
   canonical?: string;
   confidence?: number;
-  /** It was erased with its turn: its number, its leaf and the turn are left. */
+  /** The act was erased with its turn; only its number, its leaf and the turn are left. */
   erased?: boolean;
   kind: "assert" | "retract" | "alias" | "unalias";
   leaf: string;
@@ -1260,7 +1260,7 @@ export interface KnowledgeAct {
   until?: number;
   valid_from?: string;
   valid_until?: string;
-  /** It gave the statement its confidence. */
+  /** The assertion gave the statement its confidence. */
   version?: boolean;
   written?: Written;
 }
@@ -1294,7 +1294,7 @@ export interface KnowledgeStats {
 }
 
 export interface KrefChange {
-  /** What it would contradict itself by. */
+  /** A set of statements that contradict each other. */
   conflict?: WrittenStatement[];
   outcome: "changed" | "unchanged" | "refused";
   seq?: number;
@@ -1302,12 +1302,12 @@ export interface KrefChange {
 
 export interface ListedItem {
   deprecated?: boolean;
-  /** What the revision said is gone, with the turns that it rested on. */
+  /** The content of the revision was erased with the turns that it rested on. */
   erased?: boolean;
   item: string;
-  /** That current points to. Absent if nothing of the item is believed. */
+  /** The revision that current points to. Absent if nothing of the item is believed. */
   revision?: number;
-  /** Of that revision. They are not believed while the item is deprecated. */
+  /** The statements of that revision. They are not believed while the item is deprecated. */
   statements: RevisionElement[];
   title?: string;
 }
@@ -1318,7 +1318,7 @@ export interface LoweredBelief {
   before: number;
   /** Evidence that fell. */
   fell: string[];
-  /** What it states ends now, for too little supports it. */
+  /** Its statements end now, because too little supports them. */
   invalid?: boolean;
   reason: string;
   ref: string;
@@ -1339,9 +1339,9 @@ export interface MadeAPIKey {
 export interface Manifest {
   /** Canonical JSON (RFC 8785) of all parts, with the lists at their default lengths. */
   document: Record<string, unknown>;
-  /** An in-toto statement that names the digest, signed by the attestation key (DSSE). Absent without an identity, or if none was asked for. */
+  /** An in-toto statement that names the digest, signed by the attestation key (DSSE). Absent without an identity, and if unsigned was asked for. */
   envelope?: Record<string, unknown>;
-  /** Of the document. */
+  /** The digest of the document. */
   sha256: string;
 }
 
@@ -1365,15 +1365,15 @@ export interface NearFact {
 }
 
 export interface NewAPIKey {
-  /** Patterns of the authors whose turns it may admit, with commas between them; any if absent. */
+  /** Patterns of the authors whose turns it may admit, separated by commas; any if absent. */
   admits_authors?: string;
-  /** The roles of the turns that it may admit, with commas between them; that of its role if absent. */
+  /** The roles of the turns that it may admit, separated by commas; those of its role if absent. */
   admits_roles?: string;
   note?: string;
   role: "verifier" | "agent" | "auditor" | "admin";
-  /** Patterns of the spaces of beliefs that are there for it, with commas between them; all if absent. For the role agent alone. */
+  /** Patterns of the spaces of beliefs that it sees, separated by commas; all if absent. Only for the role agent. */
   spaces?: string;
-  /** Patterns of the authors for whom it speaks, with commas between them; nobody if absent. A turn that it brings in the name of another person is data. For the role agent alone. */
+  /** Patterns of the authors for whom it speaks, separated by commas; nobody if absent. A turn that it brings in the name of another person is data. Only for the role agent. */
   speaks_for?: string;
 }
 
@@ -1385,7 +1385,7 @@ export interface NewAliases {
 export interface NewFact {
   confidence?: number;
   object: string;
-  /** A text to be kept byte by byte. Its name is object: text: and its SHA-256. */
+  /** A text to be stored byte for byte. Its name is object: text: and its SHA-256. */
   object_text?: string;
   predicate: string;
   slice?: string;
@@ -1398,7 +1398,7 @@ export interface NewFact {
 }
 
 export interface NewLink {
-  /** With ?r=, a revision. */
+  /** The address of a revision, with ?r=. */
   from: string;
   to: string;
   /** depends_on, derived_from, supersedes, referenced, contains, created_from, or another word. */
@@ -1406,16 +1406,16 @@ export interface NewLink {
 }
 
 export interface NewMessage {
-  /** Who said it, in printable ASCII. */
+  /** The author, in printable ASCII. */
   author: string;
   content: string;
-  /** The same key in a session is the same message, so that repeating a request is safe. */
+  /** Messages with the same key in a session are the same message, so repeating a request is safe. */
   key?: string;
   role: "user" | "assistant" | "system" | "tool";
 }
 
 export interface NewSpace {
-  /** A registered policy of the type kind_policy_v1. Without it a space keeps its policy, and a new one is under beliefs@1. */
+  /** A registered policy of the type kind_policy_v1. If left out, a space keeps its policy, and a new space is under beliefs@1. */
   policy?: string;
   space: string;
 }
@@ -1423,7 +1423,7 @@ export interface NewSpace {
 export interface NewTag {
   reason?: string;
   ref: string;
-  /** 0 takes the tag away. */
+  /** The revision that the tag is to point to; 0 removes the tag. */
   revision: number;
   tag: string;
 }
@@ -1439,35 +1439,35 @@ export interface NotGiven {
 }
 
 export interface OverfullSpace {
-  /** Its constraints. */
+  /** The number of its constraints. */
   count: number;
-  /** Those of them, the newest, that are not in the context as constraints. */
+  /** The number of its newest constraints that are not in the context as constraints. */
   left: number;
   space: string;
 }
 
 export interface Overlap {
   as_of: number;
-  /** Contexts that were looked at. */
+  /** Contexts that were examined. */
   contexts: number;
   /** The number of the newest record of what was handed out. */
   issued: number;
-  /** Older records that were not looked at: the newest 10 000 are. */
+  /** Older records that were not examined: only the newest 10 000 are. */
   older: number;
-  /** The most alike first. */
+  /** The pairs, the most alike first. */
   pairs: OverlapPair[];
-  /** There are more than 10 000, so pairs were found by MinHash and some may be missing: one that shares half of its turns with a probability of 1 in 8, one that shares 7 of 10 with 1 in 10 000. */
+  /** There are more than 10 000 slices and contexts, so pairs were found by MinHash and some may be missing: a pair that shares half of its turns with a probability of 1 in 8, a pair that shares 7 of 10 with 1 in 10 000. */
   sampled?: boolean;
-  /** Slices of turns that were looked at. */
+  /** Slices of turns that were examined. */
   slices: number;
 }
 
 export interface OverlapPair {
   a: string;
   b: string;
-  /** Turns that both held, of those that either held, in millionths. */
+  /** The turns that both contained, as a share of the turns that either contained, in millionths. */
   jaccard: number;
-  /** Turns that both held. */
+  /** Turns that both contained. */
   shared: number;
 }
 
@@ -1477,40 +1477,40 @@ export interface Parent {
 }
 
 export interface Persona {
-  /** A DSSE envelope around a document gkpersona/1, signed by the attestation key. The bytes given here are canonical. */
+  /** A DSSE envelope around a document gkpersona/1, signed by the attestation key. Its bytes here are canonical. */
   envelope: Record<string, unknown>;
   items: number;
-  /** What did not leave, and names that left. */
+  /** Items that were left out, and names that could not be replaced. */
   left: PersonaLeft[];
   links: number;
-  /** Of the document. */
+  /** The digest of the document. */
   sha256: string;
 }
 
 export interface PersonaAlias {
-  /** It must not hold a name that is replaced. */
+  /** The alias must not contain a name that is replaced. */
   alias: string;
   name: string;
 }
 
 export interface PersonaImport {
-  /** Say of each item by itself what would happen, and record nothing. */
+  /** Show for each item by itself what would happen, and record nothing. */
   dry_run?: boolean;
-  /** As an export gave it. */
+  /** The envelope of an export. */
   envelope: Record<string, unknown>;
-  /** Revise with the authority of the caller. Without it everything is proposed. */
+  /** Revise with the authority of the caller. Otherwise everything is proposed. */
   revise?: boolean;
-  /** The keys whose signatures count, as a trust file has them. The one that signed must be of the kernel that the persona says it is from. */
+  /** The keys whose signatures count, in the form of a trust file. The key that signed must belong to the kernel that the persona names as its origin. */
   signers: string[];
   space: string;
 }
 
 export interface PersonaLeft {
   item: string;
-  /** That could not be replaced. Absent: the item may not leave. */
+  /** The name that could not be replaced. Absent: the item may not leave the space. */
   name?: string;
   reason: string;
-  /** The item left, with the name in it. */
+  /** The item is in the document, with the name in it. */
   taken?: boolean;
 }
 
@@ -1524,9 +1524,9 @@ export interface PersonaOrigin {
 }
 
 export interface PersonaRequest {
-  /** What names of people are replaced by, in statements and texts, however they are spelled. */
+  /** The aliases that replace names of people, in statements and texts, however they are spelled. */
   aliases?: PersonaAlias[];
-  /** Names of people beside those that the space knows as such. Those without an alias are listed. */
+  /** Names of people, in addition to those that the space knows as such. Names without an alias are listed. */
   people?: string[];
   space: string;
 }
@@ -1540,7 +1540,7 @@ export interface PhaseWeights {
 }
 
 export interface Pivot {
-  /** Other turns that would have been. */
+  /** Other turns that would have been selected without it. */
   added: number;
   /** Other turns that would not have been selected without it. */
   dropped: number;
@@ -1563,14 +1563,14 @@ export interface Preview {
 }
 
 export interface ProblemDocument {
-  /** Of a stream, what was acknowledged before the fault. */
+  /** For a stream, the number of turns that were acknowledged before the fault. */
   admitted?: number;
   /** With conflict, the digest of what arrived. */
   arriving?: string;
-  /** With ambiguous, some of the turns that fit. */
+  /** With ambiguous, some of the turns that match. */
   candidates?: string[];
   code: string;
-  /** The value, the rule and the place, in a sentence. */
+  /** The value, the rule and the place, in one sentence. */
   detail: string;
   existing?: number;
   /** Where in the request the fault lies, such as turns[3].salience, a query parameter or a line. */
@@ -1592,13 +1592,13 @@ export interface Promotion {
   reason: string;
   /** Absent if nothing was recorded. */
   seq?: number;
-  /** Items, or numbers of uses. */
+  /** The addresses of items, or the numbers of uses. */
   sources: string[];
-  /** What counted, in millionths. A source that was derived from the item counts half. */
+  /** The support that counted, in millionths. A source that was derived from the item counts half. */
   support_ppm: number;
   tag?: string;
   threshold: number;
-  /** Of a promotion to a tag the item itself. */
+  /** The new item; for a promotion to a tag, the item itself. */
   to: string;
 }
 
@@ -1610,9 +1610,9 @@ export interface PromotionPolicy {
 }
 
 export interface PromotionRequest {
-  /** Say what would happen, and record nothing. */
+  /** Show what would happen, and record nothing. */
   dry_run?: boolean;
-  /** Of the type promotion_policy_v1. */
+  /** A policy of the type promotion_policy_v1. */
   policy?: string;
   space: string;
 }
@@ -1631,13 +1631,13 @@ export interface Provenance {
 }
 
 export interface PutMessage {
-  /** Its key was there already, and it stays as it was. */
+  /** The session already had a message with this key, which stays as it was. */
   existing?: boolean;
-  /** Absent if it is a turn already. */
+  /** Absent if the message is already a turn. */
   expires_at?: string;
-  /** Of the message, and of the turn that it may become. */
+  /** The id of the message, and of the turn that it may become. */
   id: string;
-  /** It was consolidated before, and was not put again. */
+  /** The message was consolidated before, and was not put again. */
   turn?: boolean;
 }
 
@@ -1652,16 +1652,16 @@ export interface Reached {
 export interface Receipt {
   /** Turns that are new. */
   admitted: number;
-  /** Of the turns that were sent those stored as data and nobody's word: they are in the name of a person for whom the key that brought them does not speak. */
+  /** Turns of the request that are stored as data and as nobody's word, because they are in the name of a person for whom the key does not speak. */
   brought?: number;
   /** Edges of the new turns. */
   edges: number;
-  /** Of the new turns those in which a person says again what was erased. They have their text. */
+  /** New turns in which a person says again what was erased. They have their text. */
   erased_before?: number;
   /** Turns that were there already. */
   existing: number;
   head: number;
-  /** Of the new turns those that were admitted without their text, since it was erased under another id. */
+  /** New turns that were admitted without their text, because it was erased under another id. */
   held_back?: number;
 }
 
@@ -1695,7 +1695,7 @@ export interface Replay {
   checks: Check[];
   difference?: Difference;
   erased: string[];
-  /** Turns whose text was there and is gone, and no erasure is on record. */
+  /** Turns whose text is gone although no erasure is on record. */
   lost: string[];
   outcome: "identical" | "erased" | "lost" | "different";
   provenance: Provenance;
@@ -1705,28 +1705,28 @@ export interface Replay {
 }
 
 export interface ResolvedConflict {
-  /** For each revision that the proposal contradicts. */
+  /** The advice for each revision that the proposal contradicts. */
   advice: ConflictAdvice[];
   conflict: number;
   how: "taken" | "dropped" | "deferred";
-  /** Of the revision, if the proposal was to be taken. */
+  /** The outcome of the revision, if the proposal was to be taken. */
   outcome?: BeliefOutcome;
-  /** Absent if the conflict goes on waiting: it was dry, or revising was refused. */
+  /** Absent if the conflict keeps waiting, because of dry_run or because revising was refused. */
   seq?: number;
 }
 
 export interface ResolvedKref {
-  /** That the address names. */
+  /** The artifact that the address names. */
   artifact?: Artifact;
   as_of: number;
   deprecated: boolean;
   item: string;
   ref: string;
-  /** Absent if the tag points to none. */
+  /** Absent if the tag points to no revision. */
   revision?: ItemRevision;
-  /** How many there are. */
+  /** The total number. */
   revisions: number;
-  /** Each time that a tag pointed to a revision, by tag and number. */
+  /** Each period in which a tag pointed to a revision, by tag and number. */
   tags: ItemTag[];
 }
 
@@ -1743,7 +1743,7 @@ export interface RetentionRule {
   author?: string;
   /** Turns said while the agent worked in this folder, or below it. */
   cwd?: string;
-  /** From the turn's created_at on; for ever if left out. */
+  /** The days from the turn's created_at on; for ever if left out. */
   days?: number;
   role?: "user" | "assistant" | "system" | "tool";
 }
@@ -1778,7 +1778,7 @@ export interface RetrievalPolicy {
 
 export interface RevisionElement {
   class: "inferred" | "tool" | "verified" | "human" | "published" | "hard_rule";
-  /** It is denied. */
+  /** The statement is denied. */
   not?: boolean;
   object: string;
   predicate: string;
@@ -1787,7 +1787,7 @@ export interface RevisionElement {
   turns?: string[];
   valid_from?: string;
   valid_until?: string;
-  /** The names as they were written, where these differ; of a text the text. Absent if they are the same, or if nobody kept them. */
+  /** The names as they were written, if these differ; for a text, the text. Absent if they are the same, or were not recorded. */
   written?: Written;
 }
 
@@ -1796,14 +1796,14 @@ export interface RevokedAPIKey {
   admits_authors: string;
   /** The roles of the turns that it may admit; empty: none. */
   admits_roles: string;
-  /** It had ended before. */
+  /** The key was already revoked. */
   already: boolean;
   created_at: string;
   id: string;
   note?: string;
   revoked_at?: string;
   role: string;
-  /** Patterns of the spaces of beliefs that are there for it; absent: it is limited to none. */
+  /** Patterns of the spaces of beliefs that it sees; absent: no limit. */
   spaces?: string;
   /** Patterns of the authors for whom it speaks; absent: nobody, or everybody if its role is admin. */
   speaks_for?: string;
@@ -1816,7 +1816,7 @@ export interface Rival {
 }
 
 export interface Search {
-  /** Search what was there at this sequence number; 0 is the present. */
+  /** Search the graph as of this sequence number; 0 is the present. */
   as_of?: number;
   /** Only turns that have each of these attributes. */
   attributes?: Attributes;
@@ -1824,22 +1824,22 @@ export interface Search {
   author?: string;
   /** Only turns of this conversation. */
   conversation?: string;
-  /** Say what each score is made of. */
+  /** Return what each score consists of. */
   explain?: boolean;
-  /** At most so many hits. */
+  /** The most hits to return. */
   limit?: number;
-  /** How turns are found; recall@1 if left out. */
+  /** The policy of the search; recall@1 if left out. */
   policy?: string;
   query: string;
   /** Only turns of this role. */
   role?: "user" | "assistant" | "system" | "tool";
-  /** Only turns that were created then or later. */
+  /** Only turns that were created at this time or later. */
   since?: string;
-  /** Only turns on which something rests that is believed in this space, as of the number of the search. */
+  /** Only turns that support something that is believed in this space, as of the number of the search. */
   space?: string;
-  /** Only turns that were created before. */
+  /** Only turns that were created before this time. */
   until?: string;
-  /** A bundle that the kernel handed out, byte for byte. Only its turns are searched, as if there were no others, as of its number unless another is given. */
+  /** A bundle that the kernel handed out, byte for byte. Only its turns are searched, as of its number unless as_of is given. */
   within?: unknown;
 }
 
@@ -1878,7 +1878,7 @@ export interface SliceRecord {
 
 export interface SliceRequest {
   anchor: string;
-  /** Cut from the graph as it was at this sequence number; 0 is the anchor's own under a policy of direction past, else the present. */
+  /** The graph as of this sequence number; 0 is the anchor's own under a policy with direction past, otherwise the present. */
   as_of?: number;
   /** bundle is evidence; markdown and messages (OpenAI chat form) are for people and prompts. */
   format?: "bundle" | "markdown" | "messages";
@@ -1896,19 +1896,19 @@ export interface Slices {
 
 export interface Snapshot {
   as_of: number;
-  /** The 20 with the most turns. A turn whose text was erased has none. */
+  /** The 20 authors with the most turns. A turn whose text was erased has no author. */
   authors: NameShare[];
-  /** Turns that several continue. */
+  /** Turns that several turns continue. */
   branches: number;
-  /** Contexts that were looked at. */
+  /** Contexts that were examined. */
   contexts: number;
   conversations: number;
-  /** The most edges from a turn that continues nothing. */
+  /** The largest number of edges from a turn that continues no other. */
   depth: number;
   /** Turns by their depth. */
   depths: NameShare[];
   edges: number;
-  /** At each tenth of the numbers. */
+  /** The growth at each tenth of the sequence numbers. */
   growth: GrowthStep[];
   /** The number of the newest record of what was handed out. */
   issued: number;
@@ -1916,26 +1916,26 @@ export interface Snapshot {
   kinds: NameShare[];
   /** The 20 conversations with the most turns. */
   largest: NameShare[];
-  /** Turns that nothing continues. */
+  /** Turns that no other turn continues. */
   leaves: number;
-  /** Turns that continue several. */
+  /** Turns that continue several turns. */
   merges: number;
-  /** Older records that were not looked at: the newest 10 000 are. */
+  /** Older records that were not examined: only the newest 10 000 are. */
   older: number;
   phases: NameShare[];
   roles: NameShare[];
-  /** Turns that continue nothing. */
+  /** Turns that continue no other turn. */
   roots: number;
-  /** Slices of turns that were looked at. */
+  /** Slices of turns that were examined. */
   slices: number;
   turns: number;
 }
 
 export interface Space {
-  /** If they were asked for. */
+  /** The constraints, if they were asked for. */
   constraints?: ConstraintLoad;
   policy: string;
-  /** The number since which it has this policy. */
+  /** The number since which the space has this policy. */
   seq?: number;
   space: string;
 }
@@ -1946,7 +1946,7 @@ export interface Spaces {
 
 /** A fact on a way. An outgoing one leads from its subject to its object. */
 export interface Step {
-  /** The names that the statement itself has, where aliases give others. */
+  /** The names in the statement itself, if aliases replace them. */
   asserted?: Written;
   confidence: number;
   direction: "outgoing" | "incoming";
@@ -1982,7 +1982,7 @@ export interface Sufficiency {
   level: "healthy" | "low" | "critical";
   /** Words of the task for which nothing was found. */
   missing: string[];
-  /** The share of the task's words that occur in what was chosen, in millionths. */
+  /** The share of the task's words that occur in the chosen items, in millionths. */
   ppm: number;
 }
 
@@ -1992,7 +1992,7 @@ export interface Support {
   item: string;
   premises?: WrittenStatement[];
   revision: number;
-  /** The event that began the unbroken belief. */
+  /** The number of the event that began the unbroken belief. */
   since: number;
   statement: WrittenStatement;
   turns?: string[];
@@ -2031,7 +2031,7 @@ export interface TokenClaim {
 
 export interface TokenVerdict {
   admissible: boolean;
-  /** The key that signed; if not admissible, the one that was named. */
+  /** The key that signed; if not admissible, the key that the token names. */
   key_id: string;
   outcome: "verified" | "tampered" | "key_unknown" | "key_retired" | "malformed" | "unknown_version";
   /** Why it is not admissible; empty if it is. */
@@ -2040,9 +2040,9 @@ export interface TokenVerdict {
 
 export interface Traversal {
   as_of: number;
-  /** Why it is not all; empty if it is. */
+  /** Why the answer is not complete; empty if it is. */
   cut: "" | "results" | "work";
-  /** At so many edges. */
+  /** The number of edges that were examined. */
   looked: number;
   reached: Reached[];
 }
@@ -2056,7 +2056,7 @@ export interface TraverseRequest {
   predicates?: string[];
   start: string | string[];
   valid_at?: string;
-  /** A bundle that the kernel handed out, byte for byte. The traversal goes along facts that are in it or were learned from its turns, as of its number unless another is given. */
+  /** A bundle that the kernel handed out, byte for byte. The traversal follows facts that are in it or were learned from its turns, as of its number unless as_of is given. */
   within?: unknown;
 }
 
@@ -2088,7 +2088,7 @@ export interface Turns {
 export interface UnarchiveRequest {
   /** The file. */
   document: string;
-  /** Say which items are archived with this file, and record nothing. */
+  /** Show which items were archived with this file, and record nothing. */
   dry_run?: boolean;
 }
 
@@ -2097,7 +2097,7 @@ export interface Unarchived {
 }
 
 export interface UnarchivedItem {
-  /** What it would contradict itself by. */
+  /** A set of statements that contradict each other. */
   conflict?: WrittenStatement[];
   item: string;
   outcome: "changed" | "unchanged" | "refused";
@@ -2120,13 +2120,13 @@ export interface UseRecord {
 export interface Why {
   as_of: number;
   believed: boolean;
-  /** Times in which it was believed and that have ended, among the newest 512 changes of what it could follow from. */
+  /** Past periods in which it was believed, among the newest 512 changes of the elements that it could follow from. */
   ended: EndedBelief[];
-  /** Of the state erased: these revisions may have stated it. Their words are gone. */
+  /** For the state erased: revisions that may have stated it. Their words are gone. */
   erased?: ErasedRevision[];
-  /** ended: it was believed. erased: nothing that is left ever made it believed, and revisions of the space were erased, which may have. never: no revision made it believed. */
+  /** ended: it was believed. erased: no remaining revision ever made it believed, but erased revisions of the space may have. never: no revision made it believed. */
   state: "believed" | "ended" | "erased" | "never";
-  /** That was asked about. */
+  /** The statement that was asked about. */
   statement: WrittenStatement;
   /** A set of elements from which it follows. */
   support: Support[];
@@ -2139,7 +2139,7 @@ export interface WorkingCleared {
 }
 
 export interface WorkingMessage {
-  /** When it was put. */
+  /** The time at which the message was put. */
   at: string;
   author: string;
   content: string;
@@ -2155,26 +2155,26 @@ export interface WorkingMessages {
 }
 
 export interface WorkingOutcome {
-  /** What they count against the limit of bytes. */
+  /** The bytes of these messages that count against the limit. */
   bytes: number;
-  /** The oldest messages, which dropped out for these. */
+  /** The number of oldest messages that were dropped for these. */
   dropped: number;
-  /** Messages that had expired since the session changed last. */
+  /** The number of messages that expired since the session changed last. */
   expired: number;
-  /** Messages of the session now. */
+  /** The number of messages of the session now. */
   held: number;
-  /** In the order of the request. */
+  /** The messages, in the order of the request. */
   messages: PutMessage[];
   session: string;
 }
 
 export interface WorkingSession {
   bytes: number;
-  /** When the last of it expires. */
+  /** When the last message expires. */
   expires_at: string;
-  /** Some of them may have expired since. */
+  /** The number of messages. Some may have expired by now. */
   messages: number;
-  /** Whose it is. */
+  /** The caller whose session it is. */
   owner?: string;
   session: string;
 }
@@ -2191,12 +2191,12 @@ export interface Written {
 }
 
 export interface WrittenStatement {
-  /** It is denied. */
+  /** The statement is denied. */
   not?: boolean;
   object: string;
   predicate: string;
   subject: string;
-  /** The names as they were written, where these differ; of a text the text. Absent if they are the same, or if nobody kept them. */
+  /** The names as they were written, if these differ; for a text, the text. Absent if they are the same, or were not recorded. */
   written?: Written;
 }
 
@@ -2205,9 +2205,9 @@ export class Operations {
   constructor(protected readonly transport: Transport) {}
 
   /**
-   * State something more general of what is believed.
+   * State something more general than the beliefs it is drawn from.
    *
-   * Proposes statements that are more general than those of some items, with links `abstracted_to` from these. It rests on their turns. If it is specific enough to take their place, they are deprecated in the same change. What contradicts an original is refused.
+   * Proposes statements that are more general than those of some items, with links `abstracted_to` from these. It rests on their turns. If it is specific enough to replace them, they are deprecated in the same change. Statements that contradict an original are refused.
    */
   abstractBeliefs(body: AbstractionRequest): Promise<Abstraction> {
     return this.transport.json("POST", `/api/beliefs/abstract`, { body, media: "application/json" });
@@ -2294,7 +2294,7 @@ export class Operations {
   }
 
   /**
-   * Archive what nobody believes or uses any more.
+   * Archive items that nobody believes or uses any more.
    *
    * Writes a file with the revisions of items that nothing is believed of any more, or that others supersede, if they are unused for 90 days and their confidence is below 0.3. Save the file, and ask again with its digest: then each item is deprecated, and its deprecation keeps the digest of its line. If it is another file by then, nothing is recorded.
    */
@@ -2317,9 +2317,9 @@ export class Operations {
   }
 
   /**
-   * List what belongs together.
+   * List communities of turns, or of the names in facts.
    *
-   * Parts turns, or the names of facts, into communities.
+   * Divides turns, or the names in facts, into communities.
    */
   atlasCommunities(query: { "as_of"?: number; "issued"?: number; "limit"?: number; "of"?: "turns" | "facts" } = {}): Promise<Communities> {
     return this.transport.json("GET", `/api/atlas/communities`, { query });
@@ -2344,9 +2344,9 @@ export class Operations {
   }
 
   /**
-   * List slices and contexts that share most.
+   * List the slices and contexts that share the most turns.
    *
-   * Compares what was handed out by the turns that it held.
+   * Compares slices and contexts by the turns that both contain.
    */
   atlasOverlap(query: { "as_of"?: number; "issued"?: number; "limit"?: number } = {}): Promise<Overlap> {
     return this.transport.json("GET", `/api/atlas/overlap`, { query });
@@ -2378,7 +2378,7 @@ export class Operations {
     return this.transport.json("GET", `/api/beliefs/conflicts`, { query });
   }
 
-  /** Say what depends on a revision. */
+  /** Show what depends on a revision. */
   beliefImpact(query: { "ref": string; "depth"?: number }): Promise<Impact> {
     return this.transport.json("GET", `/api/beliefs/impact`, { query });
   }
@@ -2393,7 +2393,7 @@ export class Operations {
   }
 
   /**
-   * Say what may have led to a turn.
+   * Show what may have led to a turn.
    *
    * Lists what was handed out for it, the turns that all of that held, and those on which the choice of the others hung: the slice is cut again without each.
    */
@@ -2402,7 +2402,7 @@ export class Operations {
   }
 
   /**
-   * Lower what rests on evidence that fell.
+   * Lower the confidence of beliefs whose evidence fell.
    *
    * The confidence of each belief whose evidence fell is computed anew from the evidence that is left; below 0.3 what it states ends now. All of it
    * is one change with the reasons, and nothing is deleted. What is published keeps its confidence.
@@ -2412,9 +2412,9 @@ export class Operations {
   }
 
   /**
-   * Take away the messages of a session.
+   * Clear the messages of a session.
    *
-   * Nothing is recorded of it, and nothing of the text is left in the files of the store.
+   * No record of this is made, and nothing of the text is left in the files of the store.
    */
   clearWorking(session: string, query: { "owner"?: string } = {}): Promise<WorkingCleared> {
     return this.transport.json("DELETE", `/api/working/${this.transport.segment(session)}`, { query });
@@ -2495,16 +2495,16 @@ export class Operations {
   }
 
   /**
-   * Lower the confidence of what is old.
+   * Lower the confidence of old beliefs.
    *
-   * Lowers the confidence of what is believed by the half-lives of its kinds. Nothing ends, and nothing is deleted. The confidence follows from the last revision that decay did not make, so it is the same however often this is asked for. What is published keeps its confidence.
+   * Lowers the confidence of beliefs by the half-lives of their kinds. Nothing ends, and nothing is deleted. The confidence is computed from the last revision that decay did not make, so it does not depend on how often this is requested. Published revisions keep their confidence.
    */
   decayBeliefs(body: DecayRequest): Promise<Decay> {
     return this.transport.json("POST", `/api/beliefs/decay`, { body, media: "application/json" });
   }
 
   /**
-   * Take an item out of what is believed.
+   * Stop believing an item.
    *
    * Nothing is lost: its revisions and tags stay, and it can be restored.
    */
@@ -2512,7 +2512,7 @@ export class Operations {
     return this.transport.json("POST", `/api/krefs/deprecate`, { body, media: "application/json" });
   }
 
-  /** Compare what is believed as of two numbers. */
+  /** Compare the beliefs as of two numbers. */
   diffBeliefs(query: { "space": string; "from": number; "to"?: number }): Promise<BaseDiff> {
     return this.transport.json("GET", `/api/beliefs/diff`, { query });
   }
@@ -2546,7 +2546,7 @@ export class Operations {
    *
    * Deletes the words of the task, with the budget, the format, the anchor and the salt that were asked for beside them, from every
    * record of the context, and records when, why and who asked. The rest of the record stays: bundles that were handed out hold the task and
-   * still verify, and a replay of the record says that the task was erased. Texts of turns are erased with their turns. Erasing again answers with the
+   * still verify, and a replay of the record reports that the task was erased. Texts of turns are erased with their turns. Erasing again answers with the
    * first erasure. The id of a slice is refused, and a task that went with a turn is not found.
    */
   eraseTask(slice_id: string, body?: ErasureRequest, query: { "reason"?: string } = {}): Promise<TaskErased> {
@@ -2572,7 +2572,7 @@ export class Operations {
   }
 
   /**
-   * Say why a statement is believed, or what became of it.
+   * Explain why a statement is believed, or why it no longer is.
    *
    * Times in which it followed from others count as those in which it was stated, and say which premise fell. Where nothing that is left ever made it believed, the revisions that were erased up to then are listed: nobody can know what they stated.
    */
@@ -2652,7 +2652,7 @@ export class Operations {
   }
 
   /**
-   * Say what is believed in a space.
+   * List the beliefs of a space.
    *
    * As of any number: what was believed then, whatever came later. A statement that follows by a rule is marked.
    */
@@ -2888,7 +2888,7 @@ export class Operations {
     return this.transport.json("POST", `/api/knowledge/batch`, { body, media: "application/x-ndjson" });
   }
 
-  /** Link a revision to another, to a turn or to a slice. */
+  /** Link a revision to another revision, to a turn or to a slice. */
   linkKref(body: NewLink): Promise<KrefChange> {
     return this.transport.json("POST", `/api/krefs/link`, { body, media: "application/json" });
   }
@@ -3121,10 +3121,10 @@ export class Operations {
   }
 
   /**
-   * Promote what is found again and again.
+   * Promote items that were found repeatedly.
    *
-   * Goes through the steps of a policy of promotion: what enough independent sources support becomes a new item of the step's kind, as a
-   * proposal with the reason, with links `promoted_to` from its sources; or it gets the step's tag. The sources stay. What was promoted before is not promoted again.
+   * Applies the steps of a promotion policy: an item that enough independent sources support becomes a new item of the step's kind, as a
+   * proposal with the reason, with links `promoted_to` from its sources; or it gets the step's tag. The sources stay. An item that was promoted before is not promoted again.
    */
   promoteBeliefs(body: PromotionRequest): Promise<Promotions> {
     return this.transport.json("POST", `/api/beliefs/promote`, { body, media: "application/json" });
@@ -3218,7 +3218,7 @@ export class Operations {
   }
 
   /**
-   * End a conflict that waits.
+   * Decide a conflict that waits.
    *
    * Takes what was proposed, by the authority of the caller, or drops it, or defers it; the conflict then waits no longer. Where revising is
    * refused, it goes on waiting. The answer has what the rules advise: they look at the agents, and at confidence and recency.
@@ -3264,7 +3264,7 @@ export class Operations {
   }
 
   /**
-   * Believe statements, and give up what contradicts them.
+   * Believe statements, and give up those that contradict them.
    *
    * The statements are taken. What is believed beside them is gone through from the most entrenched element to the least, and each is kept unless
    * it contradicts them and what is kept. The answer names each element that gave way, with a smallest set that it was in conflict with. It stays in the history. If it
@@ -3277,7 +3277,7 @@ export class Operations {
   }
 
   /**
-   * End an API key for good.
+   * Revoke an API key for good.
    *
    * Ends a key for good, here at once and in other processes within a second.
    * Revoking again changes nothing.
@@ -3290,7 +3290,7 @@ export class Operations {
    * Find turns by words.
    *
    * Finds the turns that fit words or a question best. Filters choose among the hits; what they leave out counts in the
-   * statistics that scores rest on. An erased text counts nowhere, whatever `as_of` says. A hit is no evidence: cut a slice around it for that.
+   * statistics that scores rest on. An erased text counts nowhere, whatever `as_of` says. A hit is not evidence: for that, cut a slice around it.
    */
   searchTurns(body: Search): Promise<Found> {
     return this.transport.json("POST", `/api/search`, { body, media: "application/json" });
@@ -3329,7 +3329,7 @@ export class Operations {
   }
 
   /**
-   * Point a tag to a revision, or take it away.
+   * Point a tag to a revision, or remove it.
    *
    * The tags `current`, which is what is believed, and `published`, which protects the revision, need the permission to revise. Moving `current` back to an earlier revision
    * is refused if that would contradict what is believed beside it.
@@ -3365,7 +3365,7 @@ export class Operations {
   }
 
   /**
-   * Restore what was archived.
+   * Restore the items of an archive.
    *
    * Compares every revision in the file with the one that is recorded, and restores the items that were archived with it. What would contradict what is believed now is refused, item by item.
    */

@@ -12,14 +12,14 @@ import (
 	"github.com/graphkernel/graphkernel/render"
 )
 
-// atlasCommand makes the commands of the graph of what was used.
+// atlasCommand makes the command atlas and its subcommands.
 func atlasCommand(a *cli.App) *cobra.Command {
 	c := cli.Op(a, api.AtlasSnapshot, cli.Command[api.AtlasView, api.Snapshot]{
 		Use:   "atlas",
-		Short: "Say what was used, what overlaps, and what belongs together",
-		Long: `Counts and compares turns and what was handed out of them: slices and contexts. All numbers are
-integers and follow from what is stored as of a number, so they can be made again by anybody.
-docs/atlas.md says what each of them means.`,
+		Short: "Show which turns were used, what overlaps, and what belongs together",
+		Long: `Counts and compares turns, and the slices and contexts that were handed out. All numbers are
+integers, and are computed from the stored data as of a sequence number, so anybody can compute them
+again. docs/atlas.md defines each of them.`,
 		Example: `  graphkernel atlas
   graphkernel atlas influence --by betweenness
   graphkernel atlas blame d93a7abe`,
@@ -27,24 +27,24 @@ docs/atlas.md says what each of them means.`,
 	})
 	c.AddCommand(
 		cli.Op(a, api.AtlasOverlap, cli.Command[api.AtlasQuery, api.Overlap]{
-			Use: "overlap", Short: "List slices and contexts that share most",
-			Long:  "Compares what was handed out by the turns that it held.",
+			Use: "overlap", Short: "List the slices and contexts that share the most turns",
+			Long:  "Compares slices and contexts by the turns that both contain.",
 			Holds: true, Letters: limited, Print: printOverlap,
 		}),
 		cli.Op(a, api.AtlasInfluence, cli.Command[api.InfluenceQuery, api.Influence]{
 			Use: "influence", Short: "List the turns that were used most",
-			Long:  "Lists turns with the slices and contexts that held them, and with where they are in the graph.",
+			Long:  "Lists turns with the slices and contexts that contained them, and with their position in the graph.",
 			Holds: true, Letters: limited, Print: printInfluence,
 		}),
 		cli.Op(a, api.AtlasCommunities, cli.Command[api.CommunityQuery, api.Communities]{
-			Use: "communities", Short: "List what belongs together",
-			Long:  "Parts turns by their edges, or the names of facts by the facts, into communities: parts with more edges within than chance would have.",
+			Use: "communities", Short: "List communities of turns, or of the names in facts",
+			Long:  "Divides turns by their edges, or names by the facts between them, into communities: groups with more edges inside than chance would give.",
 			Holds: true, Letters: limited, Print: printCommunities,
 		}),
 		cli.Op(a, api.BlameTurn, cli.Command[api.BlameQuery, api.Blame]{
-			Use: "blame TURN", Short: "Say what may have led to a turn",
-			Long: `Lists what was handed out for a turn, the turns that all of that held, and those on which the choice of the others hung:
-the slice is cut again without each.`,
+			Use: "blame TURN", Short: "Show what may have led to a turn",
+			Long: `Lists the slices and contexts that were handed out for a turn, the turns that all of them contained, and
+the turns whose absence would have changed which others were selected: the slice is cut again without each.`,
 			Args: []string{"id"}, Print: printBlame,
 		}),
 		manifestCommand(a), replayAtlasCommand(a), verifyAtlasCommand(a),
@@ -116,7 +116,7 @@ func printCommunities(w io.Writer, _ *api.CommunityQuery, c *api.Communities) {
 	printOf(w, &c.AtlasOf)
 }
 
-// mostPrinted bounds a list that is for people.
+// mostPrinted is the most rows of a list for people.
 const mostPrinted = 12
 
 func printBlame(w io.Writer, _ *api.BlameQuery, b *api.Blame) {

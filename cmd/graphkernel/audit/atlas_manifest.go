@@ -19,18 +19,19 @@ import (
 	"github.com/graphkernel/graphkernel/token"
 )
 
-// longestManifest bounds the bytes of a manifest.
+// longestManifest is the most bytes of a manifest.
 const longestManifest = 64 << 20
 
-// manifestCommand writes the whole atlas as one signed document.
+// manifestCommand makes the command that writes the whole atlas as one signed document.
 func manifestCommand(a *cli.App) *cobra.Command {
 	var out string
 	var in api.ManifestQuery
 	c := &cobra.Command{
 		Use: "manifest", Short: "Write the atlas as one signed document", Args: cobra.NoArgs,
-		Long: `Writes {"document","envelope","sha256"} in canonical JSON: all parts, an in-toto statement that names their
-digest, signed by the attestation key, and the digest. Without an identity there is no envelope. With one, the ledger knows
-the key afterwards, as with graphkernel attest.`,
+		Long: `Writes {"document","envelope","sha256"} in canonical JSON. "document" holds all parts of the atlas,
+"sha256" is its digest, and "envelope" is an in-toto statement that names the digest, signed by the
+attestation key. Without an identity there is no envelope. With one, the key is recorded in the ledger,
+as graphkernel attest does.`,
 		Example: "  graphkernel atlas manifest -o atlas.json && graphkernel atlas replay atlas.json && graphkernel atlas verify atlas.json --trust trust.policy",
 		RunE: func(c *cobra.Command, _ []string) error {
 			with := a.Stores.WithReadKernel
@@ -58,9 +59,9 @@ the key afterwards, as with graphkernel attest.`,
 			})
 		},
 	}
-	c.Flags().Uint64Var((*uint64)(&in.AsOf), "as-of", 0, "the turns as they were at this sequence number; 0 is the present")
-	c.Flags().Uint64Var(&in.Issued, "issued", 0, "what was handed out up to this record; 0 is the present")
-	c.Flags().StringVarP(&out, "out", "o", "", "the file to write; standard output if absent")
+	c.Flags().Uint64Var((*uint64)(&in.AsOf), "as-of", 0, "the turns as of this sequence number; 0 is the present")
+	c.Flags().Uint64Var(&in.Issued, "issued", 0, "the records of what was handed out up to this number; 0 is the present")
+	c.Flags().StringVarP(&out, "out", "o", "", "the file to write (default: standard output)")
 	return c
 }
 
@@ -70,12 +71,12 @@ func readManifest(a *cli.App, ctx context.Context, path string) ([]byte, error) 
 	return cli.WithoutLineFeed(data), err
 }
 
-// replayAtlasCommand makes an atlas again and compares.
+// replayAtlasCommand makes the command that computes an atlas again and compares it.
 func replayAtlasCommand(a *cli.App) *cobra.Command {
 	return &cobra.Command{
-		Use: "replay FILE", Short: "Make the atlas of a manifest again and compare it byte for byte", Args: cli.OneArg("FILE"),
-		Long: `Makes the document again as of its numbers. The exit code is 0 if it is the same, 17 if it is not, and 10 if the document does not
-have the digest that the file names. Whether anybody signed it, graphkernel atlas verify says.`,
+		Use: "replay FILE", Short: "Compute the atlas of a manifest again and compare it byte for byte", Args: cli.OneArg("FILE"),
+		Long: `Computes the document again as of the numbers in it. Exit codes: 0 the same, 17 different, 10 if the
+digest of the document is not the one that the file names. graphkernel atlas verify checks who signed it.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			data, err := readManifest(a, c.Context(), args[0])
 			if err != nil {
@@ -105,7 +106,7 @@ have the digest that the file names. Whether anybody signed it, graphkernel atla
 	}
 }
 
-// A manifestJSON says what came of a manifest.
+// A manifestJSON is the verdict on a manifest.
 type manifestJSON struct {
 	Verdict  string       `json:"verdict"`
 	Reason   string       `json:"reason,omitempty"`
@@ -124,17 +125,17 @@ type signerJSON struct {
 	KeyID string `json:"key_id"`
 }
 
-// verifyAtlasCommand says who signed a manifest.
+// verifyAtlasCommand makes the command that checks who signed a manifest.
 func verifyAtlasCommand(a *cli.App) *cobra.Command {
 	var trust string
 	c := &cobra.Command{
 		Use: "verify FILE", Short: "Check a manifest: its digest, and who signed it", Args: cli.OneArg("FILE"),
-		Long: `Checks that the document of a manifest is the one with the digest that the manifest names and that was signed, and with
---trust who signed it. It needs no store, no secret and no network. FILE is a manifest, or - for standard input.
-That the numbers are right it does not say: graphkernel atlas replay makes them again.
+		Long: `Checks that the digest of the document is the one that the manifest names and that was signed, and with
+--trust who signed it. It needs no store, no secret and no network. FILE is a manifest, or - for standard
+input. It does not check that the numbers are right: graphkernel atlas replay computes them again.
 
-Without --trust it is not known who signed, and the exit code is 11 at best. A key with an end in the trust file does not
-count: nothing says when a manifest was signed.
+Without --trust the signer is unknown, and the exit code is 11 at best. A key that has an end in the trust
+file does not count, because nothing proves when a manifest was signed.
 
 Exit codes: 0 verified, 10 tampered, 11 key unknown, 12 key retired, 20 malformed, 21 unknown version; 1 internal, 2 usage.
 
@@ -144,7 +145,7 @@ With --output json: {"verdict","reason","exit_code","tenant","as_of","issued","s
 			return verifyAtlas(a, c.Context(), args[0], trust)
 		},
 	}
-	c.Flags().StringVar(&trust, "trust", "", "the trust file: whose signatures count")
+	c.Flags().StringVar(&trust, "trust", "", "the trust file, which says whose signatures count")
 	return c
 }
 

@@ -17,15 +17,15 @@ func attestCommand(a *cli.App) *cobra.Command {
 	var out string
 	c := &cobra.Command{
 		Use:   "attest BUNDLE -o FOLDER",
-		Short: "Sign a bundle for third parties, with proof that it is in the ledger",
-		Long: `Writes a folder of evidence that verifies without a secret, a store or a network:
+		Short: "Sign a bundle for third parties, with a proof that it is in the ledger",
+		Long: `Writes a folder of evidence, which can be verified without a secret, a store or a network:
 
   bundle.json        the bundle, as it was issued
   attestation.json   a DSSE envelope with an in-toto statement, signed by the kernel
-  slice.tlog-proof   where the slice is in the ledger, under a signed checkpoint
+  slice.tlog-proof   the proof that the slice is in the ledger, under a signed checkpoint
 
-The bundle must have been issued from this store. A verifier needs a trust file
-(graphkernel identity trust), which they get by another way than the evidence:
+The bundle must have been issued from this store. A verifier needs a trust file (graphkernel identity
+trust), and must get it by another way than the evidence:
 
   graphkernel verify FOLDER --trust trust.policy
 
@@ -34,7 +34,7 @@ With --output json: {"folder","origin","index","key_id","bundle_sha256","issued_
 		Args:    cli.OneArg("BUNDLE"),
 		RunE:    func(c *cobra.Command, args []string) error { return attest(a, c, args[0], out) },
 	}
-	c.Flags().StringVarP(&out, "out", "o", "", "the folder to write, which is made if it is absent")
+	c.Flags().StringVarP(&out, "out", "o", "", "the folder to write; it is made if there is none")
 	_ = c.MarkFlagDirname("out") // the flag exists
 	return c
 }
@@ -59,7 +59,7 @@ func attest(a *cli.App, c *cobra.Command, path, out string) error {
 	if err := a.Signing.NeedsIdentity(); err != nil {
 		return err
 	}
-	// What is attested was issued, and the ledger says so; no secret is needed.
+	// The ledger shows that the bundle was issued, so no secret is needed.
 	var e client.Evidence
 	err = a.Stores.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
 		e, err = s.Ledger.Attest(c.Context(), data)

@@ -8,7 +8,7 @@ import (
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 )
 
-// auditCommands makes the commands of this package.
+// Commands makes the commands of this package.
 func Commands(a *cli.App) []*cobra.Command {
 	return []*cobra.Command{verifyCommand(a), replayCommand(a), attestCommand(a), convertCommand(a), discloseCommand(a), logCommand(a), fetchCommand(a), conformanceCommand(a), atlasCommand(a)}
 }

@@ -24,7 +24,7 @@ import (
 func conformanceCommand(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "conformance",
-		Short: "Try a verifier, yours or this one, on evidence that is good and bad",
+		Short: "Try a verifier, yours or this one, on good and bad evidence",
 		Args:  cli.KnownCommand,
 		RunE:  cli.ShowHelp,
 	}
@@ -57,13 +57,13 @@ func conformanceCommand(a *cli.App) *cobra.Command {
 
   COMMAND ARGUMENT… [--trust FILE] [--require-full] FOLDER
 
-with the token's secret in GRAPHKERNEL_SECRET and its key's id in GRAPHKERNEL_KEY_ID, where a
-case has them. What is expected is the exit code. docs/conformance.md has the rules,
+The secret of the token is in GRAPHKERNEL_SECRET, and the id of its key in GRAPHKERNEL_KEY_ID, for the
+cases that have them. Each case names the exit code that is expected. docs/conformance.md has the rules,
 docs/evidence.md what a verifier checks. The exit code is 1 if any case differs.
 
-With --facts the cases are those of bundles of facts, GKF/2, which docs/knowledge.md
-describes, with --contexts those of contexts, GKC/1, which docs/contexts.md describes, and
-with --beliefs those of evidence of beliefs, GKB/1, which docs/belief.md describes. A verifier that does not know these is complete without them.`,
+With --facts the cases are bundles of facts, GKF/2 (docs/knowledge.md), with --contexts contexts, GKC/1
+(docs/contexts.md), and with --beliefs evidence of beliefs, GKB/1 (docs/belief.md). A verifier need not
+support these to be complete.`,
 		Example: `  graphkernel conformance run python3 verifiers/python/gkverify.py
   graphkernel conformance run graphkernel verify
   graphkernel conformance run --facts node verifiers/js/cli.mjs
@@ -84,7 +84,7 @@ with --beliefs those of evidence of beliefs, GKB/1, which docs/belief.md describ
 		},
 	}
 	run.Flags().SetInterspersed(false)
-	run.Flags().StringVar(&only, "only", "*", "the cases whose names match this pattern")
+	run.Flags().StringVar(&only, "only", "*", "run only the cases whose names match this pattern")
 	cli.NoFiles(run, "only")
 	write := &cobra.Command{
 		Use:   "write [--facts|--contexts|--beliefs] FOLDER",
@@ -111,14 +111,14 @@ with --beliefs those of evidence of beliefs, GKB/1, which docs/belief.md describ
 	}
 	for _, of := range []*cobra.Command{run, write} {
 		for i := range parts {
-			of.Flags().BoolVar(&parts[i].given, parts[i].flag, false, "the cases of "+parts[i].what+", in place of those of turns")
+			of.Flags().BoolVar(&parts[i].given, parts[i].flag, false, "the cases of "+parts[i].what+", instead of those of turns")
 		}
 	}
 	c.AddCommand(run, write)
 	return c
 }
 
-// caseTime bounds one call of a verifier.
+// caseTime is the longest time of one call of a verifier.
 const caseTime = 30 * time.Second
 
 type conformityJSON struct {
@@ -131,7 +131,7 @@ type differingJSON struct {
 	Name     string `json:"name"`
 	Why      string `json:"why"`
 	Expected int    `json:"expected"`
-	Found    int    `json:"found"` // -1: it did not end by itself
+	Found    int    `json:"found"` // -1: the verifier did not end by itself
 	Said     string `json:"said,omitempty"`
 }
 
@@ -180,7 +180,7 @@ func conform(a *cli.App, ctx context.Context, part golden.Part, only string, com
 	return err
 }
 
-// tryCase calls the verifier, and says what differs.
+// tryCase calls the verifier on a case and returns the difference, or nil if there is none.
 func tryCase(a *cli.App, ctx context.Context, folder string, command []string, c *golden.EvidenceCase) (*differingJSON, error) {
 	at, err := writeCase(folder, c)
 	if err != nil {
@@ -194,7 +194,7 @@ func tryCase(a *cli.App, ctx context.Context, folder string, command []string, c
 	limited, cancel := context.WithTimeout(ctx, caseTime)
 	defer cancel()
 	verifier := exec.CommandContext(limited, command[0], args...)
-	verifier.WaitDelay = time.Second // what it started may hold on to its output
+	verifier.WaitDelay = time.Second // processes that it started may keep its output open
 	for _, v := range os.Environ() {
 		if !strings.HasPrefix(v, "GRAPHKERNEL_") {
 			verifier.Env = append(verifier.Env, v)
@@ -203,7 +203,7 @@ func tryCase(a *cli.App, ctx context.Context, folder string, command []string, c
 	if c.Secret != "" {
 		verifier.Env = append(verifier.Env, "GRAPHKERNEL_SECRET="+c.Secret, "GRAPHKERNEL_KEY_ID="+c.KeyID)
 	} else {
-		verifier.Env = append(verifier.Env, "XDG_CONFIG_HOME="+at) // no key of the user's own may be in for one
+		verifier.Env = append(verifier.Env, "XDG_CONFIG_HOME="+at) // keeps the verifier from using the user's own keys
 	}
 	said, err := verifier.CombinedOutput()
 	switch {

@@ -14,14 +14,14 @@ import (
 	"github.com/graphkernel/graphkernel/token"
 )
 
-// conversions lists what a bundle can be converted to.
+// conversions lists the formats that a bundle can be converted to.
 var conversions = []string{"prov", "openlineage", "sigstore"}
 
 func convertCommand(a *cli.App) *cobra.Command {
 	var to, out string
 	c := &cobra.Command{
 		Use:   "convert BUNDLE --to FORMAT",
-		Short: "Write an issued bundle in a form that other people's tools read",
+		Short: "Write an issued bundle in a format that other tools read",
 		Long: `Formats:
 
   prov         W3C PROV-JSON: turns and the slice as entities, the cut as an activity, the
@@ -34,16 +34,15 @@ func convertCommand(a *cli.App) *cobra.Command {
   cosign verify-blob-attestation --key cosign.pub --bundle bundle.sigstore.json \
     --trusted-root trusted_root.json --type TYPE bundle.json
 
-TYPE is https://github.com/graphkernel/graphkernel/attestation/slice/v1, and of a slice of
-facts, which sigstore alone has a form for, it ends in facts/v1. The bundle must have been
-issued from this store.`,
+TYPE is https://github.com/graphkernel/graphkernel/attestation/slice/v1. For a slice of facts, which only
+sigstore supports, it ends in facts/v1. The bundle must have been issued from this store.`,
 		Example: `  graphkernel convert slice.json --to prov -o slice.prov.json
   graphkernel convert slice.json --to sigstore -o sigstore`,
 		Args: cli.OneArg("BUNDLE"),
 		RunE: func(c *cobra.Command, args []string) error { return convert(a, c.Context(), args[0], to, out) },
 	}
 	c.Flags().StringVar(&to, "to", "", "prov, openlineage or sigstore")
-	c.Flags().StringVarP(&out, "out", "o", "", "the file to write, for sigstore the folder; standard output if absent")
+	c.Flags().StringVarP(&out, "out", "o", "", "the file to write, or the folder for sigstore (default: standard output)")
 	_ = c.RegisterFlagCompletionFunc("to", cobra.FixedCompletions(conversions, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 	return c
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/graphkernel/graphkernel/slice/kinds"
 )
 
-// A discloseFlags says what of a bundle is shown.
+// A discloseFlags says which parts of a bundle are shown.
 type discloseFlags struct {
 	turns  []string
 	named  []string
@@ -31,14 +31,14 @@ type discloseFlags struct {
 	candidates, prompt         bool
 }
 
-// disclosable has, for each kind of bundle, the flags that say what is shown and those that go with them.
+// disclosable has, for each kind of bundle, the flags that select parts to show and the other flags that are allowed with them.
 var disclosable = map[string]struct{ showing, with []string }{
 	"a bundle of turns": {[]string{"turns", "drop"}, []string{"named", "issued"}},
 	"a bundle of facts": {[]string{"facts", "evidence", "aliases", "question", "reached"}, nil},
 	"a context":         {[]string{"turns", "facts", "beliefs", "candidates", "question", "prompt"}, nil},
 }
 
-// fit refuses flags that say nothing about a kind of bundle, and none at all.
+// fit refuses flags that do not apply to a kind of bundle, and a call without any flag that selects a part.
 func (f *discloseFlags) fit(c *cobra.Command, path, kind string) error {
 	of := disclosable[kind]
 	some := false
@@ -63,27 +63,27 @@ func discloseCommand(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "disclose BUNDLE --turns TURN,… | --facts STATEMENT,…",
 		Short: "Show some turns or facts of a bundle and withhold the others",
-		Long: `Writes a part of a bundle that still verifies: against the same snapshot hash, the same
-token and the same attestation. It needs no store and no keys.
+		Long: `Writes a part of a bundle that still verifies against the same snapshot hash, the same token and the
+same attestation. It needs no store and no keys.
 
-Without --drop the other turns stay, without their text (author, content, attributes): who
-reads it sees how many there were, when, and how they hang together. With --drop
-nothing of them is left but hashes; --named turns are shown without their text then.
+Without --drop the other turns stay, without their text (author, content, attributes): a reader sees how
+many there were, when, and how they are connected. With --drop only hashes of them are left, and the
+turns that --named lists are shown without their text.
 
-TURN is a turn's id or a beginning of it that no other turn of the bundle shares.
-Verify tells what was left out here from what was erased in the store, if it is given
-the attestation. What was cut without --drop can be cut again.
+TURN is a turn's id, or a beginning of it that no other turn of the bundle shares. Given the attestation,
+graphkernel verify distinguishes text withheld here from text erased in the store. A bundle that was
+disclosed without --drop can be disclosed again.
 
-Of a bundle of facts some facts are shown, and if wished the turns that are their evidence (id
-and leaf hash), the question, the aliases, and what was reached on which paths. Nothing
-of the rest is left but hashes. A hash of a fact is salted, others are not: docs/evidence.md,
-section 7, says what a receiver who guesses can confirm.
+From a bundle of facts, --facts shows facts; other flags show the turns that are their evidence (id and
+leaf hash), the question, the aliases, and what was reached on which paths. Only hashes of the rest are
+left. The hashes of facts are salted, others are not: docs/evidence.md, section 7, says what a receiver
+can confirm by guessing.
 
-Of a context some turns, facts and beliefs are shown, and if wished the request with its salt, all candidates
-without their texts, and the cost and the HMAC of the prompt. Nothing of the rest is left but hashes.
+From a context, turns, facts and beliefs can be shown; other flags show the request with its salt, all
+candidates without their texts, and the cost and the HMAC of the prompt. Only hashes of the rest are left.
 
-With --output json and -o: {"file","slice_id","turns","shown","redacted","dropped"}, of a bundle
-of facts or a context {"file","slice_id","leaves","shown","dropped"}`,
+With --output json and -o: {"file","slice_id","turns","shown","redacted","dropped"}; for a bundle of facts
+or a context {"file","slice_id","leaves","shown","dropped"}`,
 		Example: `  graphkernel disclose slice.json --turns 079a02ab,5d1f -o part.json
   graphkernel disclose slice.json --turns 079a02ab --drop -o part.json
   graphkernel disclose facts.json --facts 5c1b,90ee --question -o part.json
@@ -92,19 +92,19 @@ of facts or a context {"file","slice_id","leaves","shown","dropped"}`,
 		Args: cli.OneArg("BUNDLE"),
 		RunE: func(c *cobra.Command, args []string) error { return disclose(a, c, args[0], &flags) },
 	}
-	c.Flags().StringSliceVar(&flags.turns, "turns", nil, "the turns to show, with commas")
-	c.Flags().StringSliceVar(&flags.facts, "facts", nil, "of a bundle of facts or a context: the statements to show, with commas")
-	c.Flags().StringSliceVar(&flags.beliefs, "beliefs", nil, "of a context: the beliefs to show, by their addresses, with commas")
-	c.Flags().StringSliceVar(&flags.evidence, "evidence", nil, "of a bundle of facts: the turns of the evidence to show")
-	c.Flags().BoolVar(&flags.question, "question", false, "of a bundle of facts or a context: show what was asked")
-	c.Flags().BoolVar(&flags.aliases, "aliases", false, "of a bundle of facts: show the aliases")
-	c.Flags().BoolVar(&flags.reached, "reached", false, "of a bundle of facts: show what was reached, and the paths")
-	c.Flags().BoolVar(&flags.candidates, "candidates", false, "of a context: show all candidates, without their texts")
-	c.Flags().BoolVar(&flags.prompt, "prompt", false, "of a context: show the cost and the HMAC of the prompt")
-	c.Flags().BoolVar(&flags.drop, "drop", false, "leave the other turns out altogether")
+	c.Flags().StringSliceVar(&flags.turns, "turns", nil, "the turns to show, separated by commas")
+	c.Flags().StringSliceVar(&flags.facts, "facts", nil, "for a bundle of facts or a context: the statements to show, separated by commas")
+	c.Flags().StringSliceVar(&flags.beliefs, "beliefs", nil, "for a context: the addresses of the beliefs to show, separated by commas")
+	c.Flags().StringSliceVar(&flags.evidence, "evidence", nil, "for a bundle of facts: the turns to show as evidence")
+	c.Flags().BoolVar(&flags.question, "question", false, "for a bundle of facts or a context: show what was asked")
+	c.Flags().BoolVar(&flags.aliases, "aliases", false, "for a bundle of facts: show the aliases")
+	c.Flags().BoolVar(&flags.reached, "reached", false, "for a bundle of facts: show the entities that were reached, and the paths")
+	c.Flags().BoolVar(&flags.candidates, "candidates", false, "for a context: show all candidates, without their texts")
+	c.Flags().BoolVar(&flags.prompt, "prompt", false, "for a context: show the cost and the HMAC of the prompt")
+	c.Flags().BoolVar(&flags.drop, "drop", false, "leave out the other turns altogether")
 	c.Flags().StringSliceVar(&flags.named, "named", nil, "with --drop: turns to show without their text")
-	c.Flags().StringVar(&flags.issued, "issued", "", "with --drop: the SHA-256 of the bundle as it was issued, if texts were withheld from BUNDLE since (default: that of BUNDLE)")
-	c.Flags().StringVarP(&flags.out, "out", "o", "", "the file to write; standard output if absent")
+	c.Flags().StringVar(&flags.issued, "issued", "", "with --drop: the SHA-256 of the bundle as it was issued, if texts were withheld from BUNDLE afterwards (default: that of BUNDLE)")
+	c.Flags().StringVarP(&flags.out, "out", "o", "", "the file to write (default: standard output)")
 	cli.NoFiles(c, "turns", "named", "issued", "facts", "beliefs", "evidence")
 	return c
 }
@@ -252,7 +252,7 @@ func discloseContext(a *cli.App, c *cobra.Command, path string, data []byte, fla
 	return writePart(a, flags, d)
 }
 
-// writePart writes a disclosure of leaves of any kind, and says how many there are.
+// writePart writes a disclosure of any kind of leaves, and reports their numbers.
 func writePart(a *cli.App, flags *discloseFlags, d *slice.Disclosure) error {
 	if err := a.IO.WriteTo(flags.out, func(w io.Writer) error { return a.IO.WriteDocument(w, d.Append(nil)) }); err != nil {
 		return err
@@ -265,20 +265,20 @@ func writePart(a *cli.App, flags *discloseFlags, d *slice.Disclosure) error {
 	return a.IO.PrintJSON(said)
 }
 
-// A disclosedLeavesJSON tells what of a bundle of facts or a context went into a file.
+// A disclosedLeavesJSON says which leaves of a bundle of facts or a context were written to a file.
 type disclosedLeavesJSON struct {
 	File    string `json:"file"`
 	SliceID string `json:"slice_id"`
-	Leaves  int    `json:"leaves"` // of the slice: those below together
+	Leaves  int    `json:"leaves"` // of the slice: the sum of the counts below
 	Shown   int    `json:"shown"`
 	Dropped int    `json:"dropped"`
 }
 
-// A disclosedJSON tells what went into a file.
+// A disclosedJSON says which turns were written to a file.
 type disclosedJSON struct {
 	File     string `json:"file"`
 	SliceID  string `json:"slice_id"`
-	Turns    int    `json:"turns"` // of the slice: those below together
+	Turns    int    `json:"turns"` // of the slice: the sum of the counts below
 	Shown    int    `json:"shown"`
 	Redacted int    `json:"redacted"`
 	Dropped  int    `json:"dropped"`
@@ -293,7 +293,7 @@ func turnsOf(b *slice.Bundle, names []string) ([]dag.TurnID, error) {
 	return idsOf("turn", turns, names)
 }
 
-// idsOf finds the ids that a person names by their beginnings.
+// idsOf finds the ids that a person names by beginnings of them.
 func idsOf[T fmt.Stringer](what string, of []T, names []string) ([]T, error) {
 	ids := make([]T, len(names))
 	for i, name := range names {

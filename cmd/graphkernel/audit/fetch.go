@@ -18,7 +18,7 @@ import (
 	"github.com/graphkernel/graphkernel/policy/standard"
 )
 
-// A fetchFlags says what is asked for, and what is taken as true without proof.
+// A fetchFlags says what is asked for, and what is trusted without proof.
 type fetchFlags struct {
 	trust, policy, state, out string
 	asOf                      uint64
@@ -30,15 +30,15 @@ func fetchCommand(a *cli.App) *cobra.Command {
 	var flags fetchFlags
 	c := &cobra.Command{
 		Use:   "fetch URL TURN --trust FILE -o FOLDER",
-		Short: "Ask a service for a slice, and believe nothing of it without proof",
-		Long: `Has a slice cut by the service at URL and writes it as a folder of evidence, once all of
-it is proved: it is of the turn, the tenant and the policy that were asked for, a trusted
-signer attested these bytes, they are in the tenant's ledger, and the ledger continues what
-this machine was shown before (log monitor keeps that in the same place).
+		Short: "Fetch a slice from a service, and accept nothing of it without proof",
+		Long: `Has the service at URL cut a slice, and writes it as a folder of evidence once everything is proved: the
+slice is for the turn, the tenant and the policy that were asked for, a trusted signer attested its bytes,
+it is in the tenant's ledger, and the ledger continues the checkpoint that this machine saw before
+(graphkernel log monitor keeps that in the same place).
 
-GRAPHKERNEL_KEY holds the API key, of role agent. TURN is a turn's whole id. The policy is default@2 with
-the parameters that this program knows, or the one in --policy FILE, as policy
-add takes it.
+GRAPHKERNEL_KEY holds the API key, of the role agent. TURN is the whole id of a turn. The policy is
+default@2 with the parameters that this program knows, or the one in --policy FILE, in the form that
+graphkernel policy add takes.
 
 Exit codes: 0 proved, 10 tampered or not what was asked for, 11 key unknown, 12 key
 retired, 13 not in the log or no evidence, 14 log inconsistent, 15 quorum not met, 16 text
@@ -53,13 +53,13 @@ is missing, 20 malformed, 21 unknown version; 1 not reachable, 2 usage.`,
 		RunE:              func(c *cobra.Command, args []string) error { return fetch(a, c.Context(), args[0], args[1], &flags) },
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
-	c.Flags().StringVar(&flags.trust, "trust", "", "the trust file: whose signatures count")
-	c.Flags().StringVar(&flags.policy, "policy", "", "a file with the policy to ask for, and the parameters that it must have (default: default@2)")
-	c.Flags().Uint64Var(&flags.asOf, "as-of", 0, "cut from the graph as it was at this sequence number; 0 is the anchor's own under a policy of direction past, else the present")
+	c.Flags().StringVar(&flags.trust, "trust", "", "the trust file, which says whose signatures count")
+	c.Flags().StringVar(&flags.policy, "policy", "", "a file with the policy to ask for and the parameters that it must have (default: default@2)")
+	c.Flags().Uint64Var(&flags.asOf, "as-of", 0, "cut from the graph as of this sequence number; 0 is the anchor's own under a policy with direction past, otherwise the present")
 	c.Flags().StringVar(&flags.state, "state", "", "the folder of the checkpoint that is kept (default "+a.Settings.Abbreviate(monitorFolder(a))+")")
-	c.Flags().DurationVar(&flags.maxAge, "max-age", 0, "the quorum's cosignatures may be no older, such as 1h; 0 is any age")
-	c.Flags().BoolVar(&flags.full, "require-full", false, "do not accept a slice with texts left out")
-	c.Flags().StringVarP(&flags.out, "out", "o", "", "the folder to write, which is made if it is absent")
+	c.Flags().DurationVar(&flags.maxAge, "max-age", 0, "the oldest age at which cosignatures of the quorum are accepted, such as 1h; 0 is any age")
+	c.Flags().BoolVar(&flags.full, "require-full", false, "do not accept a slice from which texts were left out")
+	c.Flags().StringVarP(&flags.out, "out", "o", "", "the folder to write; it is made if there is none")
 	_ = c.MarkFlagDirname("state") // the flags exist
 	_ = c.MarkFlagDirname("out")
 	cli.NoFiles(c, "as-of", "max-age")
@@ -91,7 +91,7 @@ func fetch(a *cli.App, ctx context.Context, url, turn string, flags *fetchFlags)
 		return cli.Usage(err)
 	}
 	var proven client.Proven
-	for moves := 0; moves <= mostMoves; moves++ { // again if another program was faster to keep a checkpoint
+	for moves := 0; moves <= mostMoves; moves++ { // repeated if another program kept a checkpoint first
 		proven, err = t.Slice(ctx, client.Request{Anchor: anchor, Policy: expect.Policies[0].ID(), AsOf: dag.Seq(flags.asOf)})
 		if !errors.Is(err, errKeptMoved) {
 			break
@@ -117,7 +117,7 @@ func fetch(a *cli.App, ctx context.Context, url, turn string, flags *fetchFlags)
 	})
 }
 
-// expectation is what is taken as true, and where the checkpoint is kept.
+// expectation returns what is trusted without proof, and where the checkpoint is kept.
 func expectation(a *cli.App, ctx context.Context, flags *fetchFlags) (*client.Expect, keptCheckpoint, error) {
 	var file keptCheckpoint
 	trust, err := a.IO.ReadTrust(ctx, flags.trust)

@@ -15,8 +15,7 @@ import (
 	"github.com/graphkernel/graphkernel/ledger"
 )
 
-// A keptCheckpoint is the file of what this machine was shown of a log last. Programs that
-// run at once share it.
+// A keptCheckpoint is the file with the newest checkpoint of a log that this machine saw. Programs that run at the same time share it.
 type keptCheckpoint struct{ path string }
 
 func keptIn(folder, origin string) keptCheckpoint {
@@ -24,7 +23,7 @@ func keptIn(folder, origin string) keptCheckpoint {
 	return keptCheckpoint{filepath.Join(folder, name+".checkpoint")}
 }
 
-// load returns what is kept, nil if nothing is.
+// load returns the kept checkpoint, or nil if there is none.
 func (k keptCheckpoint) load() ([]byte, error) {
 	note, err := os.ReadFile(k.path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(note) == 0 {
@@ -33,12 +32,11 @@ func (k keptCheckpoint) load() ([]byte, error) {
 	return note, err
 }
 
-// errKeptMoved is wrapped when another program has kept a newer checkpoint meanwhile. What was
-// compared must be compared with that one: else of two programs that are shown two
-// histories at once, neither would notice.
+// errKeptMoved is wrapped when another program has kept a newer checkpoint meanwhile. The comparison must then be repeated with that checkpoint: otherwise,
+// if two programs are shown two histories at the same time, neither would notice.
 var errKeptMoved = errors.New("another program has kept a newer checkpoint meanwhile")
 
-// replace keeps a note, if before is still what is kept.
+// replace keeps a note, if the file still holds before.
 func (k keptCheckpoint) replace(before, note []byte) (err error) {
 	if err := os.MkdirAll(filepath.Dir(k.path), 0o700); err != nil {
 		return err
@@ -58,11 +56,11 @@ func (k keptCheckpoint) replace(before, note []byte) (err error) {
 	return cli.ReplaceFile(k.path, note)
 }
 
-// mostMoves is how often a comparison is made again because another program was faster.
+// mostMoves is how many times a comparison is repeated because another program kept a checkpoint first.
 const mostMoves = 10
 
-// originOf returns the one log of a trust file that is meant: the one that is named, or the one
-// of the tenant that is named, or the only one there is.
+// originOf returns the origin of one log of a trust file: of the log that the flag names, or of the tenant's log if a tenant is named, or of the only log in
+// the file.
 func originOf(a *cli.App, trust *ledger.Trust, file, named string) (string, error) {
 	tenant := dag.Tenant("")
 	if named == "" && (a.Settings.NamesTenant() || len(trust.Logs) > 1) {

@@ -27,10 +27,10 @@ import (
 func logCommand(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "log",
-		Short: "Prove what is in the ledger, and watch that it is not rewritten",
-		Long: `Every slice that was issued, every policy, key and erasure is a leaf of the tenant's
-ledger, an append-only Merkle tree. A checkpoint is its size and root, signed; a proof
-says where a leaf is under a checkpoint.`,
+		Short: "Prove what is in the ledger, and check that it is not rewritten",
+		Long: `Every slice that was issued, and every policy, key and erasure, is a leaf of the tenant's ledger, an
+append-only Merkle tree. A checkpoint is the ledger's size and root, signed. A proof shows where a leaf is
+under a checkpoint.`,
 		Args: cli.KnownCommand,
 		RunE: cli.ShowHelp,
 	}
@@ -42,8 +42,8 @@ func logCheckpointCommand(a *cli.App) *cobra.Command {
 	var out string
 	c := &cobra.Command{
 		Use:   "checkpoint",
-		Short: "Sign what the ledger is now",
-		Long:  "Writes a checkpoint (C2SP tlog-checkpoint): origin, size and root, signed with the log's key.",
+		Short: "Sign the current state of the ledger",
+		Long:  "Writes a checkpoint (C2SP tlog-checkpoint): the origin, size and root of the ledger, signed with the log's key.",
 		Args:  cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := a.Signing.NeedsIdentity(); err != nil {
@@ -55,7 +55,7 @@ func logCheckpointCommand(a *cli.App) *cobra.Command {
 			})
 		},
 	}
-	c.Flags().StringVarP(&out, "out", "o", "", "the file to write; standard output if absent")
+	c.Flags().StringVarP(&out, "out", "o", "", "the file to write (default: standard output)")
 	return c
 }
 
@@ -77,12 +77,12 @@ func logProveCommand(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "prove BUNDLE|ID|INDEX",
 		Short: "Prove that a slice, or any leaf, is in the ledger",
-		Long: `Writes a proof (C2SP tlog-proof) for a bundle that was issued from this store, or for
-the leaf at an index from 0 on (a bundle's file whose name is a number is ./7). A slice or a context may
-be named by its id, or by a beginning of at least 4 characters that no other shares and that is no number.
+		Long: `Writes a proof (C2SP tlog-proof) for a bundle that was issued from this store, or for the leaf at an index;
+the first index is 0. (Write ./7 for a bundle in a file whose name is a number.) A slice or a context may be
+named by its id, or by a beginning of at least 4 characters that no other id shares and that is not a number.
 
-With --since CHECKPOINT and no argument it writes a folder that proves that the ledger
-still begins with what it was then; graphkernel verify and log verify read it.`,
+With --since CHECKPOINT and no argument it writes a folder which proves that the ledger still begins with
+the leaves of that checkpoint; graphkernel verify and graphkernel log verify read the folder.`,
 		Example: `  graphkernel log prove slice.json -o slice.tlog-proof
   graphkernel log prove 14247c560666cbc4
   graphkernel log prove 0
@@ -103,7 +103,7 @@ still begins with what it was then; graphkernel verify and log verify read it.`,
 		return ids, cobra.ShellCompDirectiveDefault // or a file
 	}
 	c.Flags().StringVar(&since, "since", "", "an older checkpoint of this ledger")
-	c.Flags().StringVarP(&out, "out", "o", "", "the file to write, or with --since the folder")
+	c.Flags().StringVarP(&out, "out", "o", "", "the file to write, or the folder with --since")
 	return c
 }
 
@@ -112,7 +112,7 @@ func proveInclusion(a *cli.App, ctx context.Context, what, out string) error {
 		return err
 	}
 	index, err := strconv.ParseUint(what, 10, 64)
-	byIndex := err == nil && len(what) < 16 // a whole id is no number
+	byIndex := err == nil && len(what) < 16 // a whole id is not a number
 	byID := !byIndex && isID(what)
 	var data []byte
 	switch {
@@ -181,7 +181,7 @@ func proveConsistency(a *cli.App, ctx context.Context, since, out string) error 
 		}
 		proof, err := s.Ledger.Consistency(ctx, before.Size, now.Root)
 		if err == nil {
-			err = now.CheckConsistency(before.Root, proof) // another history at the old size is not to be proved
+			err = now.CheckConsistency(before.Root, proof) // a log with another history at the old size cannot prove consistency
 		}
 		if err != nil {
 			return err
@@ -202,8 +202,8 @@ func logVerifyCommand(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "verify FILE|FOLDER --trust FILE",
 		Short: "Check a checkpoint, a proof, or a step from one checkpoint to another",
-		Long: `Checks a checkpoint, a proof of inclusion with the leaf in it, or a folder as log prove
---since writes it. No store and no network are needed.
+		Long: `Checks a checkpoint, a proof of inclusion with the leaf in it, or a folder that graphkernel log prove --since
+wrote. It needs no store and no network.
 
 Exit codes: 0 verified, 10 tampered, 11 key unknown, 13 not in the log, 14 log
 inconsistent, 15 quorum not met, 20 malformed, 21 unknown version; 1 internal, 2 usage.`,
@@ -216,8 +216,8 @@ inconsistent, 15 quorum not met, 20 malformed, 21 unknown version; 1 internal, 2
 			return verify(a, c.Context(), args[0], &flags)
 		},
 	}
-	c.Flags().StringVar(&flags.trust, "trust", "", "the trust file: whose signatures count")
-	c.Flags().DurationVar(&flags.maxAge, "max-age", 0, "do not count cosignatures that are older, such as 1h; 0 is any age")
+	c.Flags().StringVar(&flags.trust, "trust", "", "the trust file, which says whose signatures count")
+	c.Flags().DurationVar(&flags.maxAge, "max-age", 0, "do not count cosignatures that are older than this, such as 1h; 0 is any age")
 	cli.NoFiles(c, "max-age")
 	return c
 }
@@ -235,24 +235,23 @@ func logMonitorCommand(a *cli.App) *cobra.Command {
 	var flags monitorFlags
 	c := &cobra.Command{
 		Use:   "monitor [URL] --trust FILE",
-		Short: "Watch a log from outside: keep its checkpoint, prove that it only grows",
-		Long: `Asks for the log's checkpoint, checks who signed it, and proves from the log's own tiles
-that it continues the checkpoint that was kept. Then it keeps the new one. A log that
-shows another history than before is shouted about, both checkpoints are kept as
-evidence, and the exit code is 14.
+		Short: "Watch a log from outside: keep its checkpoint, and prove that it only grows",
+		Long: `Asks for the log's checkpoint, checks who signed it, and proves with the log's own tiles that it continues
+the checkpoint that was kept last. Then it keeps the new one. If the log shows another history than before,
+the command says so loudly, keeps both checkpoints as evidence, and the exit code is 14.
 
-URL is where the log is served (…/log for a kernel; any C2SP tlog-tiles log will do);
-without it the store's own ledger is watched. GRAPHKERNEL_KEY holds an API key for a
-log that is not public. With --every it goes on until it is stopped, or until it finds
-something; otherwise it looks once, for a timer to run.
+URL is where the log is served (…/log for a kernel; any C2SP tlog-tiles log will do). Without it the
+ledger of the store is watched. GRAPHKERNEL_KEY holds an API key for a log that is not public. With
+--every it looks again until it is stopped or finds something; otherwise it looks once, so that a timer
+can run it.
 
---also compares with checkpoints that others got, or proofs: who is shown another
-history than you holds the other half of the evidence.
+--also compares with checkpoints or proofs that others got: if they were shown another history than you,
+they hold the other half of the evidence.
 
 Exit codes: 0 it continues, 10 tampered, 11 key unknown, 14 log inconsistent, 15 quorum
 not met, 20 malformed, 1 not reachable, 2 usage.
 
-With --output json: {"origin","old_size","size","root","kept"}, one object for each look.`,
+With --output json, each look prints one object: {"origin","old_size","size","root","kept"}`,
 		Example: `  graphkernel log monitor https://kernel.example/log --trust trust.policy --every 1m
   graphkernel log monitor --trust trust.policy --also slice.tlog-proof`,
 		Args: cli.AtMostOneArg("URL"),
@@ -268,18 +267,18 @@ With --output json: {"origin","old_size","size","root","kept"}, one object for e
 		},
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
-	c.Flags().StringVar(&flags.trust, "trust", "", "the trust file: whose signatures count")
-	c.Flags().StringVar(&flags.state, "state", "", "the folder of the checkpoint that is kept (default "+a.Settings.Abbreviate(monitorFolder(a))+")")
-	c.Flags().StringVar(&flags.origin, "origin", "", "which log of the trust file is watched (default: the tenant's)")
-	c.Flags().StringSliceVar(&flags.also, "also", nil, "checkpoints or proofs that others got, to be compared")
-	c.Flags().DurationVar(&flags.every, "every", 0, "look again after so long, such as 1m; 0 looks once")
-	c.Flags().DurationVar(&flags.maxAge, "max-age", 0, "the quorum's cosignatures may be no older, such as 1h; 0 is any age")
+	c.Flags().StringVar(&flags.trust, "trust", "", "the trust file, which says whose signatures count")
+	c.Flags().StringVar(&flags.state, "state", "", "the folder in which the checkpoint is kept (default "+a.Settings.Abbreviate(monitorFolder(a))+")")
+	c.Flags().StringVar(&flags.origin, "origin", "", "the log of the trust file that is watched (default: the tenant's)")
+	c.Flags().StringSliceVar(&flags.also, "also", nil, "checkpoints or proofs that others got, to compare with")
+	c.Flags().DurationVar(&flags.every, "every", 0, "look again after this time, such as 1m; 0 looks once")
+	c.Flags().DurationVar(&flags.maxAge, "max-age", 0, "the oldest age at which cosignatures of the quorum are accepted, such as 1h; 0 is any age")
 	_ = c.MarkFlagDirname("state") // the flag exists
 	cli.NoFiles(c, "every", "max-age", "origin")
 	return c
 }
 
-// keptFolder is where checkpoints are kept: a folder that was named, or the user's own.
+// keptFolder returns the folder in which checkpoints are kept: the named one, or else the user's own.
 func keptFolder(a *cli.App, named string) string { return cli.First(named, monitorFolder(a)) }
 
 func monitorFolder(a *cli.App) string {
@@ -321,7 +320,7 @@ func runMonitor(a *cli.App, ctx context.Context, url string, flags *monitorFlags
 	return a.Stores.WithKernel(ctx, token.Keyring{}, func(s *cli.Session) error { return watch(s.Ledger) })
 }
 
-// watchLog looks once, or again and again.
+// watchLog looks at the log once or, with an interval, repeatedly.
 func watchLog(a *cli.App, ctx context.Context, s monitor.Source, trust *ledger.Trust, origin, folder string, flags *monitorFlags) error {
 	for {
 		err := lookAtLog(a, ctx, s, trust, origin, folder, flags)
@@ -333,7 +332,7 @@ func watchLog(a *cli.App, ctx context.Context, s monitor.Source, trust *ledger.T
 		if flags.every == 0 {
 			return nil
 		}
-		if err != nil { // out of reach, or too few witnesses: that may pass
+		if err != nil { // unreachable, or too few witnesses: this may be temporary
 			a.IO.Warn("graphkernel: %v", err)
 		}
 		timer := time.NewTimer(flags.every)
@@ -341,12 +340,12 @@ func watchLog(a *cli.App, ctx context.Context, s monitor.Source, trust *ledger.T
 		case <-timer.C:
 		case <-ctx.Done():
 			timer.Stop()
-			return nil // being stopped is how it ends
+			return nil // interruption is the usual end
 		}
 	}
 }
 
-// lookAtLog looks once. If another program that shares the folder was faster, it looks again.
+// lookAtLog looks at the log once. If another program that shares the folder kept a checkpoint first, it looks again.
 func lookAtLog(a *cli.App, ctx context.Context, s monitor.Source, trust *ledger.Trust, origin, folder string, flags *monitorFlags) error {
 	for moves := 0; ; moves++ {
 		err := compareLog(a, ctx, s, trust, origin, folder, flags)
@@ -383,7 +382,7 @@ func compareLog(a *cli.App, ctx context.Context, s monitor.Source, trust *ledger
 		}
 	}
 	if _, err := now.Quorum(since(a, flags.maxAge)); err != nil {
-		return err // not kept: who has no quorum may have shown this to us alone
+		return err // not kept: without a quorum, the log may have shown this checkpoint only to us
 	}
 	if err := file.replace(kept, note); err != nil {
 		return err
@@ -399,7 +398,7 @@ func compareLog(a *cli.App, ctx context.Context, s monitor.Source, trust *ledger
 	})
 }
 
-// since returns the time from which cosignatures count; the zero time is any.
+// since returns the time from which cosignatures count; the zero time means any.
 func since(a *cli.App, maxAge time.Duration) time.Time {
 	if maxAge == 0 {
 		return time.Time{}
@@ -407,7 +406,7 @@ func since(a *cli.App, maxAge time.Duration) time.Time {
 	return a.Clock().Add(-maxAge)
 }
 
-// compareOther holds a checkpoint that somebody else got against the log.
+// compareOther compares a checkpoint that somebody else got with the log.
 func compareOther(a *cli.App, ctx context.Context, s monitor.Source, trust *ledger.Trust, file string, step *monitor.Step, path string) error {
 	data, err := a.IO.ReadText(ctx, file, longestText)
 	if err != nil {
@@ -421,7 +420,7 @@ func compareOther(a *cli.App, ctx context.Context, s monitor.Source, trust *ledg
 		return fmt.Errorf("%s: %w", file, err)
 	}
 	old, next := data, step.Note
-	ahead := other.Size > step.New.Size // the log may have shown us one that it signed before
+	ahead := other.Size > step.New.Size // the log may have shown us an older checkpoint
 	if ahead {
 		old, next = step.Note, data
 	}
@@ -432,8 +431,7 @@ func compareOther(a *cli.App, ctx context.Context, s monitor.Source, trust *ledg
 	return nil
 }
 
-// withNotes adds to the error of a log that does not show what it signed the two notes, to be
-// kept: who wrote them has to explain them.
+// withNotes adds two notes to the error of a log that does not show what it signed. They are kept as evidence, because their signer has to explain them.
 func withNotes(err error, old, next []byte) error {
 	if errors.Is(err, ledger.ErrInconsistent) && errors.Is(err, monitor.ErrAbsent) {
 		return &monitor.Split{Old: old, New: next, Err: err}

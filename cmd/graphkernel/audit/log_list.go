@@ -18,19 +18,19 @@ func logListCommand(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "list",
 		Short: "List the leaves of the ledger, the newest first",
-		Long: `Lists what was issued, registered, announced and erased, as the ledger has it: the index of each leaf and its canonical JSON, which on
-a terminal is cut at its width. log prove proves one of them by its index.
+		Long: `Lists what was issued, registered, announced and erased, as it is in the ledger: the index of each leaf and
+its canonical JSON, which is cut at the width of a terminal. graphkernel log prove proves a leaf by its index.
 
   {"size","leaves":[{"index","leaf":{…}}]}`,
 		Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return listLeaves(a, c, limit) },
 	}
-	c.Flags().Uint64VarP(&limit, "limit", "n", 20, "list at most so many")
+	c.Flags().Uint64VarP(&limit, "limit", "n", 20, "the most leaves to list")
 	cli.NoFiles(c, "limit")
 	return c
 }
 
-// A leafJSON is a leaf and where it is.
+// A leafJSON is a leaf with its index.
 type leafJSON struct {
 	Index uint64          `json:"index"`
 	Leaf  json.RawMessage `json:"leaf"`

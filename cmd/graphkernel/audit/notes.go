@@ -15,11 +15,11 @@ import (
 	"github.com/graphkernel/graphkernel/slice/kinds"
 )
 
-// lateAfter is how long after its newest turn evidence is said to have been issued late.
+// lateAfter is the time after the newest turn from which evidence counts as issued late.
 const lateAfter = 24 * time.Hour
 
-// note says what a verdict does not. Of a good one: texts are missing, the evidence was issued late, nobody outside the issuer confirmed the log. Of a changed
-// text: why the checks over digests hold all the same.
+// note adds to a verdict what it does not say. For a good verdict: texts are missing, the evidence was issued late, or nobody outside the issuer confirmed
+// the log. For a changed text: why the checks of the digests still hold.
 func (v *verdictJSON) note(f *evidence.Files, verdict *evidence.Verdict, trust *ledger.Trust) {
 	if v.failed(slice.CheckBodies) {
 		v.Notes = append(v.Notes, "a text was changed and its digest was not. Checks of digests alone, such as snapshot, slice_id and token, can be ok all the same: they speak of the text that was signed, not of this one")
@@ -44,7 +44,7 @@ func (v *verdictJSON) note(f *evidence.Files, verdict *evidence.Verdict, trust *
 	}
 }
 
-// newestTurn returns when the newest turn was made that evidence holds; 0 if it holds none. The evidence was judged before.
+// newestTurn returns the time of the newest turn in the evidence, or 0 if it has no turns. The evidence was verified before.
 func newestTurn(f *evidence.Files) (newest dag.Time) {
 	see := func(t *dag.Turn) { newest = max(newest, t.CreatedAt) }
 	if f.Bundle == nil && f.Disclosure != nil {
@@ -76,7 +76,7 @@ func newestTurn(f *evidence.Files) (newest dag.Time) {
 	return newest
 }
 
-// whyMissing says where the text of a turn is that evidence does not hold.
+// whyMissing says where the text of a turn is if the evidence does not have it.
 func whyMissing(why string) string {
 	switch evidence.Why(why) {
 	case evidence.WhyErased:
@@ -89,10 +89,10 @@ func whyMissing(why string) string {
 	return "not in this file"
 }
 
-// noText stands for the text of a turn that evidence does not hold.
+// noText is printed instead of the text of a turn if the evidence does not have it.
 func noText(why string) string { return "(the text of this turn: " + whyMissing(why) + ")" }
 
-// why returns why a turn has no text, as the verdict has it.
+// why returns the reason in the verdict why a turn has no text.
 func (v *verdictJSON) why(turn string) string {
 	for _, w := range v.Withheld {
 		if w.Turn == turn {
@@ -102,7 +102,7 @@ func (v *verdictJSON) why(turn string) string {
 	return ""
 }
 
-// missing counts what evidence does not hold; "" if it is whole.
+// missing counts the parts that the evidence lacks, in words; "" if it is whole.
 func (v *verdictJSON) missing() string {
 	var parts []string
 	for _, why := range []evidence.Why{evidence.WhyErased, evidence.WhyWithheld, evidence.WhyDisclosed, evidence.WhyUnknown} {

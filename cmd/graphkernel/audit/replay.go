@@ -23,15 +23,15 @@ func replayCommand(a *cli.App) *cobra.Command {
 	var full bool
 	c := &cobra.Command{
 		Use:   "replay FILE|SLICE-ID",
-		Short: "Cut a slice again from the view it names, and compare the bytes",
-		Long: `Given a bundle (a file, or - for standard input), cuts its slice again as of the
-sequence number that it names and compares every byte. Given a slice id (16 hex
-digits, or a beginning of at least 4 that no other shares), replays the newest bundle of it that was recorded. Text that was erased
-since is reported as erased, not as different.
+		Short: "Cut a slice again from the view that it names, and compare the bytes",
+		Long: `Given a bundle (a file, or - for standard input), cuts its slice again as of the sequence number that it
+names and compares every byte. Given a slice id (16 hex digits, or a beginning of at least 4 that no other
+id shares), replays the newest recorded bundle with this id. Text that was erased afterwards is reported as
+erased, not as different.
 
 Exit codes: 0 identical or erased, 10 the token is forged, 16 text is missing under
 --require-full, 17 the replay differs, 20 malformed, 21 unknown version; 1 internal,
-2 usage. A replay works without the key that signed; the token is then not checked,
+2 usage. A replay works without the key that signed; then the token is not checked,
 and the report says so.`,
 		Args: cli.OneArg("FILE or SLICE-ID"),
 		RunE: func(c *cobra.Command, args []string) error { return replay(a, c, args[0], full) },
@@ -40,11 +40,11 @@ and the report says so.`,
 		ids, _ := a.Stores.CompleteIssued("")(c, args, begin)
 		return ids, cobra.ShellCompDirectiveDefault // or a file
 	}
-	c.Flags().BoolVar(&full, "require-full", false, "do not accept text that is missing")
+	c.Flags().BoolVar(&full, "require-full", false, "do not accept a slice from which texts are missing")
 	return c
 }
 
-// A replayJSON is a replay with what it comes to.
+// A replayJSON is a replay with its verdict.
 type replayJSON struct {
 	Verdict  string `json:"verdict"`
 	ExitCode int    `json:"exit_code"`
@@ -53,7 +53,7 @@ type replayJSON struct {
 
 func replay(a *cli.App, c *cobra.Command, what string, full bool) error {
 	ring, err := a.Signing.RingToSign()
-	if errors.Is(err, cli.ErrNoSecret) { // the choice does not depend on the key: without one the signature is not checked
+	if errors.Is(err, cli.ErrNoSecret) { // the selection does not depend on the key: without one, the signature is not checked
 		ring, err = token.Keyring{}, nil
 	}
 	if err != nil {
@@ -75,7 +75,7 @@ func replay(a *cli.App, c *cobra.Command, what string, full bool) error {
 func replayed(a *cli.App, c *cobra.Command, s *cli.Session, what string) (api.Replay, error) {
 	if isID(what) {
 		id, err := dag.AnyCase(slice.ParseSliceID)(what)
-		if err != nil { // a beginning
+		if err != nil { // a beginning of an id
 			issued, err := cli.Issued(c.Context(), s, what)
 			if err != nil {
 				return api.Replay{}, err
@@ -92,7 +92,7 @@ func replayed(a *cli.App, c *cobra.Command, s *cli.Session, what string) (api.Re
 	return r, cli.OfTenant(err)
 }
 
-// isID reports whether an argument is the id of a slice or a context, or may begin one: no file has the name.
+// isID reports whether an argument is the id of a slice or a context, or may begin one, and is not the name of an existing file.
 func isID(what string) bool {
 	if _, err := dag.AnyCase(slice.ParseSliceID)(what); err == nil {
 		return true

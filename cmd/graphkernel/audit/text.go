@@ -17,8 +17,8 @@ import (
 	"github.com/graphkernel/graphkernel/slice/kinds"
 )
 
-// readable reports whether the text of evidence may be shown: every digest in it holds, and the signature is good, or nothing is known of it,
-// which doubt then says.
+// readable reports whether the text of evidence may be shown: every digest in it must hold, and the signature must be good or unknown. doubt says that it is
+// unknown.
 func (v *verdictJSON) readable() (doubt string, ok bool) {
 	switch v.ExitCode {
 	case api.ExitOK:
@@ -31,7 +31,7 @@ func (v *verdictJSON) readable() (doubt string, ok bool) {
 	return "", false
 }
 
-// readText reads what evidence says into the verdict, if it may be shown.
+// readText adds the text of the evidence to the verdict, if it may be shown.
 func (v *verdictJSON) readText(f *evidence.Files, path string) error {
 	doubt, ok := v.readable()
 	if !ok {
@@ -45,7 +45,7 @@ func (v *verdictJSON) readText(f *evidence.Files, path string) error {
 	return nil
 }
 
-// printText prints the text after the verdict, or that there is none.
+// printText prints the text after the verdict, or says that there is none.
 func (v *verdictJSON) printText(w io.Writer, asked bool) {
 	switch {
 	case !asked:
@@ -59,7 +59,7 @@ func (v *verdictJSON) printText(w io.Writer, asked bool) {
 	}
 }
 
-// textOf returns what evidence says, for people. It is read again, and was judged before.
+// textOf returns the text of the evidence, for people. It reads the evidence again, which was verified before.
 func (v *verdictJSON) textOf(f *evidence.Files) (string, error) {
 	var out strings.Builder
 	if f.Bundle == nil {
@@ -90,13 +90,13 @@ func (v *verdictJSON) textOf(f *evidence.Files) (string, error) {
 		}
 	case *slice.Bundle:
 		return string(render.MarkdownOf(b, func(id dag.TurnID) string { return noText(v.why(id.String())) })), nil
-	default: // of a kind that has no text for people, its JSON
+	default: // a kind without a text for people is shown as JSON
 		return string(render.EscapeJSON(f.Bundle)) + "\n", nil
 	}
 	return out.String(), nil
 }
 
-// writeLeaf writes what a leaf of a disclosure says, if it says anything to people.
+// writeLeaf writes the text of a leaf of a disclosure, if it has text for people.
 func (v *verdictJSON) writeLeaf(out *strings.Builder, leaf slice.Leaf) {
 	switch l := leaf.(type) {
 	case *slice.ShownTurn:
@@ -122,7 +122,7 @@ func (v *verdictJSON) writeTurn(out *strings.Builder, t *dag.Turn, body *dag.Bod
 	fmt.Fprintf(out, "turn %s  %s  %s%s\n%s\n", t.ID, t.CreatedAt, t.Role, author, indented(content))
 }
 
-// indented writes a text so that no line of it can pass for one that tells of a turn.
+// indented indents a text, so that no line of it can be mistaken for a line about a turn.
 func indented(text string) string {
 	return "    " + strings.ReplaceAll(render.Visible(text), "\n", "\n    ") + "\n"
 }

@@ -34,7 +34,7 @@ type verifyFlags struct {
 	trust, attestation, proof string
 	policy                    string
 	full                      bool
-	leaves                    bool // a proof by itself will do
+	leaves                    bool // a proof by itself is enough
 	text                      bool
 	who                       bool
 	maxAge                    time.Duration
@@ -44,31 +44,30 @@ func verifyCommand(a *cli.App) *cobra.Command {
 	var flags verifyFlags
 	c := &cobra.Command{
 		Use:   "verify EVIDENCE",
-		Short: "Check a bundle: every form, digest and reason, the token, signatures, the ledger",
+		Short: "Check a bundle: its form, digests, reasons, token, signatures and ledger",
 		Long: `Recomputes from a bundle's body everything that its header claims, then checks who
 signed it. It needs no store and no network.
 
-EVIDENCE is a bundle, a disclosure or a checkpoint (- for standard input), or a
-folder as graphkernel attest writes it. (A proof by itself is for graphkernel log verify.) Without --trust the token is checked, with the keys.
-With --trust no secret is needed: the attestation, the ledger's checkpoint, the proof of
-inclusion and the witnesses are checked, and the token only if --keys, GRAPHKERNEL_KEYS
-or GRAPHKERNEL_SECRET name a key. A key that comes with the evidence decides nothing.
+EVIDENCE is a bundle, a disclosure or a checkpoint (- for standard input), or a folder that graphkernel
+attest wrote. (graphkernel log verify checks a proof by itself.) Without --trust the token is checked, with
+the keys. With --trust no secret is needed: the attestation, the ledger's checkpoint, the proof of inclusion
+and the witnesses are checked, and the token only if --keys, GRAPHKERNEL_KEYS or GRAPHKERNEL_SECRET names a
+key. A key that comes with the evidence decides nothing.
 
-A trust file that names a log makes the proof a duty, one that names only signers the
-attestation. What was not checked is shown as skipped. docs/glossary.md says what the names
-of the checks mean: admissions are the reasons why turns were let in, canonical_order that
-parts are listed once and by id, snapshot the hash over turns, edges and reasons, signer_time
-that the signing key had not ended.
+A trust file that names a log requires the proof; one that names only signers requires the attestation.
+Checks that were not made are shown as skipped. docs/glossary.md explains the names of the checks:
+"admissions" are the reasons why turns were selected, "canonical_order" means that each part is listed once
+and by id, "snapshot" is the hash over turns, edges and reasons, and "signer_time" means that the signing
+key had not ended.
 
-With --text, prints what the evidence says after the verdict:
-turns, facts, or the prompt of a context. It is printed if every digest in it holds. Without a
-key that is known, it is said that nobody's signature was verified. Of anything else, tampered
-evidence above all, no text is printed. With --output json it is the member "text".
+With --text, the content of the evidence is printed after the verdict: turns, facts, or the prompt of a
+context. It is printed if every digest in the evidence holds. If the key is unknown, the output says that
+nobody's signature was verified. No text is printed of any other evidence, such as tampered evidence. With
+--output json it is the member "text".
 
-With --who, three lines in place of the list of checks: the person whose turn the anchor is
-or goes back to among the turns of the bundle, what the agent saw (a context) or what may
-have influenced it (anything else), and the verdict. With --output json they are the member
-"who".
+With --who, three lines replace the list of checks: the person who wrote the turn that the anchor is, or
+that it goes back to among the turns of the bundle; what the agent saw (for a context) or what may have
+influenced it (for other evidence); and the verdict. With --output json they are the member "who".
 
 Exit codes: 0 verified, 10 tampered, 11 key unknown, 12 key retired, 13 not in the
 log, 14 log inconsistent, 15 quorum not met, 16 text is missing under --require-full, 20
@@ -81,14 +80,14 @@ malformed, 21 unknown version; 1 internal, 2 usage.`,
 		Args: cli.OneArg("EVIDENCE"),
 		RunE: func(c *cobra.Command, args []string) error { return verify(a, c.Context(), args[0], &flags) },
 	}
-	c.Flags().StringVar(&flags.trust, "trust", "", "the trust file: whose signatures count")
+	c.Flags().StringVar(&flags.trust, "trust", "", "the trust file, which says whose signatures count")
 	c.Flags().StringVar(&flags.attestation, "attestation", "", "the attestation, if it is not in the folder")
 	c.Flags().StringVar(&flags.proof, "proof", "", "the proof of inclusion, if it is not in the folder")
-	c.Flags().StringVar(&flags.policy, "policy", "", "the policy that it must have been cut under, POLICY-ID or POLICY-ID=HASH; another one is tampered")
-	c.Flags().BoolVar(&flags.full, "require-full", false, "do not accept evidence with texts left out")
-	c.Flags().BoolVar(&flags.text, "text", false, "print what the evidence says, if it is whole")
-	c.Flags().BoolVar(&flags.who, "who", false, "say in three lines who asked, what the agent saw or may have been influenced by, and whether it is genuine")
-	c.Flags().DurationVar(&flags.maxAge, "max-age", 0, "do not count cosignatures that are older, such as 1h; 0 is any age")
+	c.Flags().StringVar(&flags.policy, "policy", "", "the policy under which it must have been cut, POLICY-ID or POLICY-ID=HASH; evidence under another policy counts as tampered")
+	c.Flags().BoolVar(&flags.full, "require-full", false, "do not accept evidence from which texts were left out")
+	c.Flags().BoolVar(&flags.text, "text", false, "print the content of the evidence, if it is intact")
+	c.Flags().BoolVar(&flags.who, "who", false, "say in three lines who asked, what the agent saw or may have been influenced by, and whether the evidence is genuine")
+	c.Flags().DurationVar(&flags.maxAge, "max-age", 0, "do not count cosignatures that are older than this, such as 1h; 0 is any age")
 	cli.NoFiles(c, "policy", "max-age")
 	return c
 }
@@ -112,11 +111,11 @@ type verdictJSON struct {
 	Bundle     string          `json:"bundle_sha256,omitempty"`
 	Text       *string         `json:"text,omitempty"`
 	Who        *whoJSON        `json:"who,omitempty"`
-	Notes      []string        `json:"notes,omitempty"` // what a good verdict does not say
+	Notes      []string        `json:"notes,omitempty"` // facts that a good verdict does not cover
 	doubt      string          // about the text
 }
 
-// A withheldJSON says whose doing it is that a turn has no text.
+// A withheldJSON says why a turn has no text: who withheld or erased it.
 type withheldJSON struct {
 	Turn string `json:"turn"`
 	Why  string `json:"why"`
@@ -234,7 +233,7 @@ func verify(a *cli.App, ctx context.Context, path string, flags *verifyFlags) er
 	return cli.Finish(v.ExitCode)
 }
 
-// failed reports whether the check of this name failed.
+// failed reports whether the check with this name failed.
 func (v *verdictJSON) failed(check slice.CheckID) bool {
 	return slices.ContainsFunc(v.Checks, func(c api.Check) bool { return c.ID == check && c.Status == slice.StatusFail })
 }
@@ -243,7 +242,7 @@ func (v *verdictJSON) refuse(o evidence.Outcome, reason string) {
 	v.Verdict, v.ExitCode, v.Reason = string(o), outcomeCodes[o], reason
 }
 
-// tenantOf returns the tenant that verified evidence is of.
+// tenantOf returns the tenant of verified evidence.
 func tenantOf(f evidence.Files, v *evidence.Verdict) dag.Tenant {
 	switch {
 	case v.Claim.Tenant != "":
@@ -258,7 +257,7 @@ func tenantOf(f evidence.Files, v *evidence.Verdict) dag.Tenant {
 	return ledger.Origin(c.Origin).Tenant()
 }
 
-// checkPolicy refuses what no slice can have been cut under.
+// checkPolicy refuses a value of --policy under which no slice can have been cut.
 func (f *verifyFlags) checkPolicy() error {
 	if f.policy == "" {
 		return nil
@@ -274,13 +273,13 @@ func (f *verifyFlags) checkPolicy() error {
 	return nil
 }
 
-// asked reports whether a slice was cut under the policy that was asked for.
+// asked reports whether a slice was cut under the requested policy.
 func (f *verifyFlags) asked(p *slice.Provenance) bool {
 	id, hash, hashed := strings.Cut(f.policy, "=")
 	return f.policy == "" || id == string(p.PolicyID) && (!hashed || hash == p.PolicyParamsHash.String())
 }
 
-// judge returns the judge that the flags and the environment ask for.
+// judge returns the judge that the flags and the environment configure.
 func judge(a *cli.App, ctx context.Context, path string, flags *verifyFlags) (evidence.Judge, error) {
 	judge := evidence.Judge{RequireFull: flags.full}
 	if err := flags.checkPolicy(); err != nil {
@@ -301,7 +300,7 @@ func judge(a *cli.App, ctx context.Context, path string, flags *verifyFlags) (ev
 		return judge, nil
 	}
 	ring, err := a.Signing.Keyring()
-	if errors.Is(err, cli.ErrNoSecret) && judge.Trust == nil { // the form and the digests can be checked all the same
+	if errors.Is(err, cli.ErrNoSecret) && judge.Trust == nil { // the form and the digests can still be checked
 		a.IO.Warn("graphkernel: nothing here can say who signed it: no trust file was named, and no key is here.\n%s", cmp.Or(trustBeside(path), cli.AskForTrust))
 		return judge, nil
 	}
@@ -312,8 +311,8 @@ func judge(a *cli.App, ctx context.Context, path string, flags *verifyFlags) (ev
 	return judge, nil
 }
 
-// trustBeside says how to use a trust file that lies in a folder of evidence or beside a file of it; "" if there is none. It is not used by itself: whoever
-// made the evidence can have made it too.
+// trustBeside says how to use a trust file in a folder of evidence, or beside a file of it; "" if there is none. It is never used automatically, because the
+// maker of the evidence may have made it, too.
 func trustBeside(path string) string {
 	for _, folder := range []string{path, filepath.Dir(path)} {
 		file := filepath.Join(folder, "trust.policy")
@@ -324,7 +323,7 @@ func trustBeside(path string) string {
 	return ""
 }
 
-// checkMaxAge refuses an age of cosignatures where nobody asks for any: it would be ignored.
+// checkMaxAge refuses --max-age if no cosignatures are required, because it would have no effect.
 func checkMaxAge(maxAge time.Duration, trust *ledger.Trust) error {
 	if maxAge < 0 {
 		return cli.Usagef("--max-age is %s, want a duration from 0 on", maxAge)
@@ -335,15 +334,15 @@ func checkMaxAge(maxAge time.Duration, trust *ledger.Trust) error {
 	return nil
 }
 
-// namesKeys reports whether the user named the keys that are to be used.
+// namesKeys reports whether the user named keys.
 func namesKeys(a *cli.App) bool {
 	return a.Settings.Dev || a.Settings.KeysFlag != "" || a.Settings.Getenv("GRAPHKERNEL_KEYS") != "" || a.Settings.Getenv("GRAPHKERNEL_SECRET") != ""
 }
 
-// longestText bounds files of evidence that are no bundle.
+// longestText is the most bytes of a file of evidence that is not a bundle.
 const longestText = 16 << 20
 
-// readEvidence reads a file or a folder, and the files that flags name.
+// readEvidence reads a file or a folder of evidence, and the files that flags name.
 func readEvidence(a *cli.App, ctx context.Context, path string, flags *verifyFlags) (f evidence.Files, err error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		if f, err = readFolder(a, ctx, path); err != nil {
@@ -369,7 +368,7 @@ func readEvidence(a *cli.App, ctx context.Context, path string, flags *verifyFla
 	return f, nil
 }
 
-// readFolder reads what a folder of evidence holds.
+// readFolder reads the files of a folder of evidence.
 func readFolder(a *cli.App, ctx context.Context, folder string) (f evidence.Files, err error) {
 	found := 0
 	for _, file := range []struct {
@@ -394,7 +393,7 @@ func readFolder(a *cli.App, ctx context.Context, folder string) (f evidence.File
 			return f, err
 		}
 		found++
-		*file.into = append([]byte{}, data...) // an empty file is there
+		*file.into = append([]byte{}, data...) // an empty file counts as present
 	}
 	if found == 0 {
 		return f, cli.Usagef("the folder %s holds no evidence; want bundle.json, disclosure.json or checkpoint in it", folder)
@@ -402,7 +401,7 @@ func readFolder(a *cli.App, ctx context.Context, folder string) (f evidence.File
 	return f, nil
 }
 
-// readOne reads a single file and tells by its beginning what it is.
+// readOne reads a single file and detects its kind from its beginning.
 func readOne(a *cli.App, ctx context.Context, path string) (f evidence.Files, err error) {
 	data, err := a.IO.ReadText(ctx, path, slice.MaxBundle+1)
 	if err != nil {
@@ -413,7 +412,7 @@ func readOne(a *cli.App, ctx context.Context, path string) (f evidence.Files, er
 		f.Proof = data
 	case !bytes.HasPrefix(data, []byte("{")) && bytes.Contains(data[:min(len(data), ledger.MaxCheckpoint)], []byte("\n\n— ")):
 		f.Checkpoint = data
-	case bytes.Contains(data[max(0, len(data)-64):], []byte(`"type":"disclosure"`)): // it ends with its type and version
+	case bytes.Contains(data[max(0, len(data)-64):], []byte(`"type":"disclosure"`)): // a disclosure ends with its type and version
 		f.Disclosure = cli.WithoutLineFeed(data)
 	default:
 		f.Bundle = cli.WithoutLineFeed(data)
@@ -421,7 +420,7 @@ func readOne(a *cli.App, ctx context.Context, path string) (f evidence.Files, er
 	return f, nil
 }
 
-// nameFile names the file of a bundle or disclosure by its path, where the judge knows it by the name that it has in a folder.
+// nameFile replaces the name that the file of a bundle or disclosure has in a folder, which the judge uses, by the file's path.
 func (v *verdictJSON) nameFile(path string) {
 	if path == "-" {
 		path = "standard input"

@@ -18,16 +18,16 @@ import (
 	"github.com/graphkernel/graphkernel/slice/kinds"
 )
 
-// A whoJSON says in three lines who asked, what the agent saw or may have been influenced by, and whether that is genuine.
+// A whoJSON says in three lines who asked, what the agent saw or may have been influenced by, and whether the evidence is genuine.
 type whoJSON struct {
 	Asked     *askedJSON `json:"asked,omitempty"`
 	Nobody    string     `json:"nobody,omitempty"`    // why no person is named
-	Seen      string     `json:"seen,omitempty"`      // of a context alone: it is what the agent was shown
-	Influence string     `json:"influence,omitempty"` // of all others, in place of Seen
+	Seen      string     `json:"seen,omitempty"`      // only for a context: what the agent was shown
+	Influence string     `json:"influence,omitempty"` // for other evidence, instead of Seen
 	Genuine   string     `json:"genuine"`
 }
 
-// influence is the sentence about what a policy admitted, for evidence without the texts that the agent was shown; count names what.
+// influence returns the sentence about the turns that a policy admitted, for evidence without the texts that the agent was shown; count names their number.
 func influence(count string) string {
 	return "may have been influenced by " + count + ", and what it was shown is not here"
 }
@@ -38,10 +38,10 @@ type askedJSON struct {
 	Author string `json:"author"`
 	At     string `json:"at"`
 	Text   string `json:"text"`
-	Last   string `json:"last,omitempty"` // why it is this turn, where the evidence has no edges to go by
+	Last   string `json:"last,omitempty"` // why this turn was chosen, if the evidence has no edges to follow
 }
 
-// readWho reads the three lines into the verdict. What may not be shown as text names nobody either.
+// readWho adds the three lines to the verdict. If the text may not be shown, they name nobody.
 func (v *verdictJSON) readWho(f *evidence.Files, path string) error {
 	w := &whoJSON{Genuine: strings.ReplaceAll(v.Verdict, "_", " ")}
 	v.Who = w
@@ -76,7 +76,7 @@ func (v *verdictJSON) readWho(f *evidence.Files, path string) error {
 	return nil
 }
 
-// read finds the person who asked, and what the agent saw or may have been influenced by, in evidence that was judged before.
+// read finds, in verified evidence, the person who asked, and what the agent saw or may have been influenced by.
 func (w *whoJSON) read(f *evidence.Files) error {
 	if f.Bundle == nil {
 		w.Nobody, w.Influence = "a disclosure does not say: it has parts of a bundle alone", influence("what the bundle held")
@@ -104,9 +104,9 @@ func (w *whoJSON) read(f *evidence.Files) error {
 	return nil
 }
 
-// ofSlice goes from the anchor, edge by edge, to the nearest turn of a person; of several, to the newest.
+// ofSlice goes from the anchor, edge by edge, to the nearest turn of a person; of several nearest turns, to the newest.
 func (w *whoJSON) ofSlice(b *slice.Bundle) {
-	w.Influence = influence(cli.Count(len(b.Turns)-1, "turn") + " other than the anchor") // which did not influence itself
+	w.Influence = influence(cli.Count(len(b.Turns)-1, "turn") + " other than the anchor") // the anchor did not influence itself
 	turns, parents := map[dag.TurnID]*slice.BundleTurn{}, map[dag.TurnID][]dag.TurnID{}
 	for i := range b.Turns {
 		turns[b.Turns[i].ID] = &b.Turns[i]
@@ -137,7 +137,7 @@ func (w *whoJSON) ofSlice(b *slice.Bundle) {
 	w.Nobody = "no turn in it that its anchor goes back to was said by a person"
 }
 
-// ofContext takes the anchor, or the last turn of a person in its conversation that came before it: a context has no edges.
+// ofContext uses the anchor, or the last turn of a person before it in its conversation: a context has no edges.
 func (w *whoJSON) ofContext(b *contexts.Bundle) {
 	w.Seen = cli.Count(len(b.Turns), "turn") + ", " + cli.Count(len(b.Facts), "fact") + " and " + cli.Count(len(b.Beliefs), "belief")
 	if b.Request.Anchor == nil {
@@ -175,7 +175,7 @@ func (w *whoJSON) ofContext(b *contexts.Bundle) {
 	}
 }
 
-// byPerson reports whether a person said a turn. Of one without its text the role alone is known.
+// byPerson reports whether a person said a turn. If the turn has no text, only its role is known.
 func byPerson(t *dag.Turn, body *dag.Body) bool {
 	d := dag.Draft{Role: t.Role}
 	if body != nil {
@@ -184,7 +184,7 @@ func byPerson(t *dag.Turn, body *dag.Body) bool {
 	return ingest.VoiceOf(&d) == dag.VoicePerson
 }
 
-// whoText bounds the text that is shown of the person's turn.
+// whoText is the most characters of the person's turn that are shown.
 const whoText = 120
 
 func (w *whoJSON) name(t *dag.Turn, body *dag.Body) {
@@ -194,7 +194,7 @@ func (w *whoJSON) name(t *dag.Turn, body *dag.Body) {
 	}
 }
 
-// print prints the three lines.
+// printWho prints the three lines.
 func (v *verdictJSON) printWho(out io.Writer) {
 	w := v.Who
 	asked := "nobody is named: " + w.Nobody

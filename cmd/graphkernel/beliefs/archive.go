@@ -20,16 +20,16 @@ func archiveCommand(a *cli.App) *cobra.Command {
 	var dry bool
 	c := &cobra.Command{
 		Use:   "archive SPACE",
-		Short: "Archive what nobody believes or uses any more",
-		Long: `Writes a file with all revisions of the items that nothing is believed of any more, or that another
-item supersedes, if they were unused for 90 days and their confidence is below 0.3. When the file is
-on the disk, each item is deprecated, with the digest of its line as the reason; graphkernel belief
-unarchive restores them. An item with the tag published stays. A file that exists is not written
-over. Without an item to archive no file is written. The result, as JSON:
+		Short: "Archive items that nobody believes or uses any more",
+		Long: `Writes a file with all revisions of the items that are no longer believed, or that another item
+supersedes, if they were unused for 90 days and their confidence is below 0.3. Once the file is on the
+disk, each item is deprecated, with the digest of its line as the reason; graphkernel belief unarchive
+restores them. An item with the tag published stays. An existing file is never overwritten. If there is no
+item to archive, no file is written. The result, as JSON:
 
   {"file","sha256","items":[{"item","revisions","confidence","last_used","sha256","seq"}],"left"}
 
-left counts items for which the file has no room: run it again for them, with another file.`,
+"left" counts the items for which the file has no room: run the command again for them, with another file.`,
 		Example: `  graphkernel belief archive acme/support --dry-run
   graphkernel belief archive acme/support --file 2026-03.archive`,
 		Args: spaceAnd(""),
@@ -85,11 +85,11 @@ func unarchiveCommand(a *cli.App) *cobra.Command {
 	var in api.UnarchiveRequest
 	c := &cobra.Command{
 		Use:   "unarchive",
-		Short: "Restore what was archived",
-		Long: `Compares every revision in a file of graphkernel belief archive with what is recorded, and restores
-the items that were archived with it. A file that differs in any byte is refused, and nothing is
-restored. An item that would contradict what is believed now is refused, and then the exit code is ` + fmt.Sprint(refusedExit) + `. The
-result, as JSON:
+		Short: "Restore the items of an archive",
+		Long: `Compares every revision in a file of graphkernel belief archive with what is recorded, and restores the
+items that were archived with it. If any byte of the file differs, it is refused and nothing is restored.
+An item that would contradict what is believed now is refused, and the exit code is ` + fmt.Sprint(refusedExit) + `.
+The result, as JSON:
 
   {"items":[{"item","outcome","seq","reason","conflict":[…]}]}`,
 		Example: `  graphkernel belief unarchive --file 2026-03.archive`,
@@ -113,7 +113,7 @@ result, as JSON:
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	c.Flags().StringVar(&file, "file", "", "the file to read, or - for standard input")
-	c.Flags().BoolVar(&in.DryRun, "dry-run", false, "change nothing; show what is archived with the file")
+	c.Flags().BoolVar(&in.DryRun, "dry-run", false, "change nothing; show which items were archived with the file")
 	return c
 }
 

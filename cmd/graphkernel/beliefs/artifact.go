@@ -15,10 +15,11 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// artifactForm is how --artifact is written.
+// artifactForm is the form of --artifact.
 const artifactForm = "NAME=LOCATION[,type=MEDIA_TYPE][,size=BYTES,sha256=HEX]"
 
-// artifactOf reads an artifact from the command line. Size and digest that are not given are those of the file at the location; its content goes nowhere.
+// artifactOf reads an artifact from the command line. If its size and digest are not given, they are computed from the file at the location; the file's
+// content is sent nowhere.
 func artifactOf(text string) (api.Artifact, error) {
 	name, location, _ := strings.Cut(text, "=")
 	given := map[string]string{}
@@ -29,7 +30,7 @@ func artifactOf(text string) (api.Artifact, error) {
 		}
 		key, value, _ := strings.Cut(location[at+1:], "=")
 		if key != "type" && key != "size" && key != "sha256" {
-			break // the comma is one of the location
+			break // the comma belongs to the location
 		}
 		if _, twice := given[key]; twice {
 			return api.Artifact{}, cli.Usagef("--artifact %.200q has %s twice", text, key)
@@ -81,7 +82,7 @@ func measure(a *api.Artifact) error {
 	return nil
 }
 
-// artifactLine is an artifact in one line.
+// artifactLine returns an artifact as one line.
 func artifactLine(a *api.Artifact) string {
 	return fmt.Sprintf("%s: %s, %s, %s", oneLine(a.Name, widestName), oneLine(a.Location, widestText), oneLine(a.MediaType, widestName), cli.Count(uint64(a.Size), "byte"))
 }

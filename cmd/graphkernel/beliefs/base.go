@@ -16,12 +16,12 @@ import (
 func baseCommand(a *cli.App) *cobra.Command {
 	return cli.Op(a, api.GetBeliefBase, cli.Command[api.BaseQuery, api.BeliefBase]{
 		Use:   "base SPACE",
-		Short: "List what is believed in a space",
-		Long: `Lists the statements that are believed in a space, or were at a sequence number, by subject,
-predicate and object: those that items state, and those that follow by rules.
+		Short: "List the beliefs of a space",
+		Long: `Lists the statements that are believed in a space now, or were believed at a sequence number, by subject,
+predicate and object: statements of items, and statements that follow by rules.
 
-item is the item that states it, or, if derived is true, the item whose rule it follows by; since is the
-number from which on the revision is believed.`,
+"item" is the item that states it or, if "derived" is true, the item whose rule it follows by. "since" is
+the number from which on the revision is believed.`,
 		Example: `  graphkernel belief base acme/support --subject customer-7
   graphkernel belief base acme/support --as-of 120 --valid-at 2026-03-14`,
 		Args: inSpace, Completes: a.Stores.CompleteSpaces(),
@@ -65,16 +65,16 @@ func printHeld(w io.Writer, list []api.HeldStatement) {
 func whyCommand(a *cli.App) *cobra.Command {
 	return cli.Op(a, api.ExplainBelief, cli.Command[api.WhyQuery, api.Why]{
 		Use:   "why SPACE SUBJECT PREDICATE OBJECT",
-		Short: "Say why a statement is believed, or what became of it",
-		Long: `Names the statements and rules from which it follows, none of which can be left out, who wrote them, and the
-turns that they rest on; and when it was believed before, until when, who ended that, and which premise
-fell. A statement that never was believed and one that was erased are told apart.
+		Short: "Explain why a statement is believed, or why it no longer is",
+		Long: `Shows a minimal set of statements and rules from which it follows, who wrote them, and the turns that they
+rest on. It also shows when the statement was believed before, until when, who ended that, and which premise
+fell. A statement that was never believed is distinguished from one that was erased.
 
-state is believed, ended, erased or never. Of erased, nothing that is left ever made it believed, and the
-revisions that erased lists may have: nothing says what they stated. ending is given_up, contradicted,
-deprecated, moved or policy, and lost is what ended: what stated it, or what it followed from.
-class says how entrenched it is, by who wrote it: inferred, tool, verified, human, published or
-hard_rule, from the least on.`,
+"state" is believed, ended, erased or never. If it is erased, no remaining revision ever made the statement
+believed, but the revisions that "erased" lists may have: nothing says what they stated. "ending" is
+given_up, contradicted, deprecated, moved or policy. "lost" lists what ended: the items that stated it, or
+the part of its premises that fell. "class" is how entrenched it is, by who wrote it, from the least on:
+inferred, tool, verified, human, published or hard_rule.`,
 		Example: `  graphkernel belief why acme/support customer-7 prefers e-mail
   graphkernel belief why acme/support customer-7 uses linux --not`,
 		Args: []string{"space", "subject", "predicate", "object"}, Completes: a.Stores.CompleteSpaces(),
@@ -124,7 +124,7 @@ func printSupport(w io.Writer, s *api.Support, indent string) {
 	}
 }
 
-// endedHow says what ended a time in which a statement was believed.
+// endedHow says what ended a period in which a statement was believed.
 func endedHow(e *api.EndedBelief) string {
 	what := "it"
 	if e.Derived {
@@ -152,9 +152,9 @@ func endedHow(e *api.EndedBelief) string {
 func diffCommand(a *cli.App) *cobra.Command {
 	return cli.Op(a, api.DiffBeliefs, cli.Command[api.BaseDiffQuery, api.BaseDiff]{
 		Use:   "diff SPACE FROM [TO]",
-		Short: "Compare what is believed as of two numbers",
-		Long: `Lists the statements that came and those that went between two sequence numbers; without TO, up to the
-present. The statements are as graphkernel belief base has them.`,
+		Short: "Compare the beliefs as of two numbers",
+		Long: `Lists the statements that were added and those that were removed between two sequence numbers; without TO,
+up to the present. Statements have the same form as in graphkernel belief base.`,
 		Example: `  graphkernel belief diff acme/support 120
   graphkernel belief diff acme/support 120 140`,
 		Args: []string{"space", "from", "to"}, Completes: a.Stores.CompleteSpaces(),

@@ -17,9 +17,9 @@ import (
 	"github.com/graphkernel/graphkernel/token"
 )
 
-// An operator is one of package belief's, as a command.
+// An operator is an operator of package belief, as a command.
 type operator struct {
-	name, did   string // the outcome of one that changed something
+	name, did   string // did: the outcome of a request that changed something
 	op          api.Operation[api.BeliefRequest, api.BeliefOutcome]
 	short, long string
 	example     string
@@ -29,11 +29,11 @@ type operator struct {
 var operators = []operator{
 	{
 		name: "revise", did: "revised", op: api.ReviseBeliefs, states: true,
-		short: "Believe statements, and give up what contradicts them",
-		long: `Believes the statements. What is believed beside them is gone through from the most entrenched
-on, and what contradicts them and what is kept gives way: it is named with what it gave way to. What
-began to hold before the statements do holds until they begin. With --because, the statements follow
-from the premises: they are believed as long as all of these are.`,
+		short: "Believe statements, and give up those that contradict them",
+		long: `Believes the statements. The other beliefs of the space are examined, the most entrenched first, and each
+that contradicts the statements or a belief already kept gives way: it is listed with what it gave way to.
+A belief that began to hold before the statements do holds until they begin. With --because, the statements
+follow from the premises: they are believed as long as all of these are.`,
 		example: `  graphkernel belief revise acme/support customer-7 prefers e-mail --kind preference
   graphkernel belief revise acme/support "Ada Lovelace" lives-in London --from 2026-03-01 --turn 42fec86c
   graphkernel belief revise acme/support ada-lovelace speaks english --because "ada-lovelace lives-in london"
@@ -43,31 +43,31 @@ from the premises: they are believed as long as all of these are.`,
 	{
 		name: "contract", did: "contracted", op: api.ContractBeliefs,
 		short: "Give up statements",
-		long: `Gives up each of the statements, and as much of what they follow from as is needed, the least
-entrenched first. An item that states more keeps the rest in a new revision. With --not, what is given
-up is that the statements are denied; to deny one, revise with --not.`,
+		long: `Gives up each of the statements, and as much as is needed of what they follow from, the least entrenched
+first. An item that states more keeps the rest in a new revision. With --not, the denial of the statements
+is given up; to deny a statement, use graphkernel belief revise --not.`,
 		example: `  graphkernel belief contract acme/support customer-7 prefers phone --reason "it was about another customer"`,
 	},
 	{
 		name: "expand", did: "expanded", op: api.ExpandBeliefs, states: true,
 		short:   "Believe statements that contradict nothing",
-		long:    `Believes the statements, or is refused if they contradict what is believed; then nothing changes.`,
+		long:    "Believes the statements. If they contradict a belief, the command is refused and nothing changes.",
 		example: `  graphkernel belief expand acme/support customer-7 lives-in oslo`,
 	},
 	{
 		name: "propose", did: "took the proposal", op: api.ProposeBeliefs, states: true,
 		short: "Propose statements from a source that may be wrong",
 		long: `Revises, if everything that would give way is less entrenched and not protected. Otherwise nothing
-changes, and the proposal is recorded as a conflict for somebody to decide: graphkernel belief
-conflicts lists it.`,
+changes, and the proposal is recorded as a conflict for somebody to decide; graphkernel belief conflicts
+lists it.`,
 		example: `  graphkernel belief propose acme/support customer-7 uses linux --turn 42fec86c`,
 	},
 }
 
-const attachedHelp = `What --link, --tag and --new-space say is recorded in the same change as the revision: all of it or, if
-it is refused, nothing. Each TO is as in graphkernel belief link, and must be there before.`
+const attachedHelp = `--link, --tag and --new-space are recorded in the same change as the revision; if it is refused, nothing is
+recorded. Each TO has the form of graphkernel belief link, and must exist.`
 
-// A stating is a request with what has to be read of it first.
+// A stating is a request with the flags from which parts of it are read.
 type stating struct {
 	api.BeliefRequest
 	not                              bool // the statements are denied
@@ -93,17 +93,18 @@ func operatorCommand(a *cli.App, o *operator) *cobra.Command {
 		Short: o.short,
 		Long: o.long + `
 
-` + namesHelp + ` Of more
-than three names, each three are a statement. If it is refused, the exit code is ` + strconv.Itoa(refusedExit) + `, with --dry-run too.` + attached + `
+` + namesHelp + ` More than
+three names are several statements, three names each. If the request is refused, the exit code is ` + strconv.Itoa(refusedExit) + `,
+with --dry-run too.` + attached + `
 The result, as JSON:
 
   {"seq","outcome","item","revision","kept","gave_way":[{"statement":{"subject","predicate","object","not"},
     "premises","item","revision","conflict":[…],"until"}],"fell":[…],"review":[ADDRESS],"reason","repeated"}
 
-outcome is changed, unchanged or refused, and reason why it was refused: conflict, protected or vouched. repeated: it
-was answered before, or the same caller proposed the same before. kept
-counts what is connected with the statements and stays, fell are conclusions that no longer follow,
-review are revisions that depend on what gave way by a link and not by a rule.`,
+"outcome" is changed, unchanged or refused. "reason" is why it was refused: conflict, protected or vouched.
+"repeated" means that the request was answered before, or that the same caller proposed the same before.
+"kept" counts the elements that are connected with the statements and stay, "fell" are conclusions that no
+longer follow, and "review" are revisions that depend on what gave way by a link and not by a rule.`,
 		Example: o.example,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -115,11 +116,11 @@ review are revisions that depend on what gave way by a link and not by a rule.`,
 		ValidArgsFunction: a.Stores.CompleteSpaces(),
 	}
 	flags := c.Flags()
-	flags.BoolVar(&f.not, "not", false, "the statements are denied")
-	flags.StringVar(&f.from, "from", "", "since when they hold, a date or a time; 1970 if absent")
-	flags.StringVar(&f.until, "until", "", "before when they hold; without an end if absent")
-	flags.StringVar(&f.Reason, "reason", "", "why, for the record")
-	flags.StringVar(&f.Key, "key", "", "names the request: one that was answered is not done again")
+	flags.BoolVar(&f.not, "not", false, "deny the statements")
+	flags.StringVar(&f.from, "from", "", "the date or time from which they hold (default: 1970)")
+	flags.StringVar(&f.until, "until", "", "the date or time at which they stop holding (default: never)")
+	flags.StringVar(&f.Reason, "reason", "", "the reason, for the record")
+	flags.StringVar(&f.Key, "key", "", "a name for the request: a request with the same key is carried out once")
 	flags.BoolVar(&f.DryRun, "dry-run", false, "change nothing; show what would happen")
 	cli.NoFiles(c, "from", "until", "reason", "key")
 	if !o.states {
@@ -128,16 +129,16 @@ review are revisions that depend on what gave way by a link and not by a rule.`,
 	flags.StringArrayVar(&f.because, "because", nil, `a premise from which they follow: "SUBJECT PREDICATE OBJECT"; may be repeated`)
 	flags.StringVar((*string)(&f.Item), "item", "", "the item whose revision this becomes (default: the one that states or contradicts the same, or a new one)")
 	flags.StringVar(&f.Kind, "kind", "fact", "the kind of a new item")
-	flags.StringSliceVar(&f.turns, "turn", nil, "the turn that says so, as elsewhere; may be repeated")
-	flags.StringArrayVar(&f.artifacts, "artifact", nil, "points to a file or a URI: "+artifactForm+"; may be repeated")
-	flags.StringVar(&f.Title, "title", "", "what the revision is called")
-	flags.StringVar(&f.Summary, "summary", "", "its text, as it should be read")
-	flags.StringSliceVar(&f.Keywords, "keywords", nil, "words by which contexts find it, with commas between; may be repeated")
-	flags.StringSliceVar(&f.Topics, "topics", nil, "what it is about, likewise")
-	flags.StringVar(&f.confidence, "confidence", "", "how sure it is, from 0 to 1 (default: 1)")
-	flags.StringArrayVar(&f.links, "link", nil, "links the revision: TYPE=TO, as in graphkernel belief link; may be repeated")
-	flags.StringSliceVar(&f.Tags, "tag", nil, "points the tag to the revision; may be repeated")
-	flags.BoolVar(&f.NewSpace, "new-space", false, "make the space, under beliefs@1, if it is not there")
+	flags.StringSliceVar(&f.turns, "turn", nil, "the id of a turn that says so, or a beginning of it; may be repeated")
+	flags.StringArrayVar(&f.artifacts, "artifact", nil, "a file or a URI that the revision points to: "+artifactForm+"; may be repeated")
+	flags.StringVar(&f.Title, "title", "", "the title of the revision")
+	flags.StringVar(&f.Summary, "summary", "", "the text of the revision")
+	flags.StringSliceVar(&f.Keywords, "keywords", nil, "words by which contexts find it, separated by commas; may be repeated")
+	flags.StringSliceVar(&f.Topics, "topics", nil, "the topics that it is about, separated by commas; may be repeated")
+	flags.StringVar(&f.confidence, "confidence", "", "how certain they are, from 0 to 1 (default: 1)")
+	flags.StringArrayVar(&f.links, "link", nil, "a link from the revision: TYPE=TO, as in graphkernel belief link; may be repeated")
+	flags.StringSliceVar(&f.Tags, "tag", nil, "a tag to point to the revision; may be repeated")
+	flags.BoolVar(&f.NewSpace, "new-space", false, "make the space, under beliefs@1, if there is none")
 	cli.NoFiles(c, "because", "item", "turn", "title", "summary", "keywords", "topics", "confidence")
 	_ = c.RegisterFlagCompletionFunc("link", completeLink) // both flags exist
 	_ = c.RegisterFlagCompletionFunc("tag", cobra.FixedCompletions([]string{"published"}, cobra.ShellCompDirectiveNoFileComp))
@@ -145,7 +146,7 @@ review are revisions that depend on what gave way by a link and not by a rule.`,
 	return c
 }
 
-// usualKinds are the names of the kinds of the policy that spaces begin with.
+// usualKinds returns the names of the kinds in the policy of a new space.
 func usualKinds() (names []string) {
 	for _, k := range kinds.Default().Kinds() {
 		names = append(names, k.Name)
@@ -153,7 +154,7 @@ func usualKinds() (names []string) {
 	return names
 }
 
-// read completes the request, except for the turns, which only the store knows.
+// read completes the request, except for the turns, which must be looked up in the store.
 func (f *stating) read(c *cobra.Command, args []string) (err error) {
 	r := &f.BeliefRequest
 	r.Space = belief.Space(args[0])
@@ -299,14 +300,14 @@ func would(might bool, did, would string) string {
 	return did
 }
 
-// became says where a request is recorded.
+// became says where the result of a request is recorded.
 func became(r *api.BeliefRequest, out *api.BeliefOutcome) string {
 	var parts []string
 	switch {
 	case out.Item == "":
 	case out.Revision == 0:
 		parts = append(parts, oneLine(string(out.Item), len(out.Item))+" (nothing of it is believed now)")
-	case r.DryRun && out.Revision == 1 && r.Item == "": // its name is drawn
+	case r.DryRun && out.Revision == 1 && r.Item == "": // its name will be drawn at random
 		parts = append(parts, "a new item")
 	default:
 		parts = append(parts, address(string(out.Item), out.Revision))

@@ -1,4 +1,4 @@
-// Package beliefs owns the command belief: what is held to be true in a space, why, since when, and what gave way.
+// Package beliefs owns the command belief: what is believed in a space, why, since when, and what gave way.
 package beliefs
 
 import (
@@ -13,30 +13,30 @@ import (
 func Commands(a *cli.App) []*cobra.Command { return []*cobra.Command{beliefCommand(a)} }
 
 const (
-	spaceHelp = `A space is PROJECT/NAME, of lower-case letters, digits, and the characters . _ - in between.`
+	spaceHelp = `A space is PROJECT/NAME. Both consist of lower-case letters and digits, with the characters . _ - in between.`
 
 	namesHelp = `A name is written as for graphkernel knowledge add: "Ada Lovelace" and ada-lovelace are one
 entity. Three names are a statement: SUBJECT PREDICATE OBJECT.`
 
-	refHelp = `An item is named by its address, kref://PROJECT/SPACE/NAME.KIND, as graphkernel belief base and
-graphkernel belief items list it.`
+	refHelp = `An item is named by its address, kref://PROJECT/SPACE/NAME.KIND, which graphkernel belief base and
+graphkernel belief items list.`
 
-	addressHelp = refHelp + ` After it, ?r=3 names a revision and ?t=published what
-a tag points to; &seq=812 or &at=2026-03-01T00:00:00.000000Z how it was then; &a=NAME an artifact of it. Quote an address with
-? or & in a shell. Without ?r and ?t, the tag current is meant, which is what is believed.`
+	addressHelp = refHelp + ` After it, ?r=3 names a revision, and
+?t=published the revision that a tag points to; &seq=812 or &at=2026-03-01T00:00:00.000000Z shows the item
+as of then; &a=NAME names an artifact. Quote an address with ? or & in a shell. Without ?r and ?t, the tag
+current is used, which points to the revision that is believed.`
 )
 
 func beliefCommand(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "belief",
-		Short: "Say what is believed and why, and change it without contradictions",
-		Long: `Beliefs are statements that are held to be true in a space, with the reason for each. Nothing in a
-space contradicts what is believed beside it: a revision makes what contradicts it give way, and the
-answer names what gave way, and to what. Nothing is overwritten; --as-of asks what was believed then.
+		Short: "Show what is believed and why, and change it without contradictions",
+		Long: `Beliefs are statements that are held to be true in a space, with the reason for each. Within a space, no
+beliefs contradict each other: a revision makes contradicting beliefs give way, and the answer names them
+and what they gave way to. Nothing is overwritten; --as-of shows what was believed at a number.
 
-Without a command, lists the spaces, with how many statements are believed in each and how many
-proposals were not taken and wait for somebody to decide. Every space is read for it. The result,
-as JSON:
+Without a command, lists the spaces, with the number of statements that are believed in each, and of
+proposals that were not taken and wait for a decision. This reads every space. The result, as JSON:
 
   {"spaces":[{"space","policy","believed","conflicts"}]}
 
@@ -47,7 +47,7 @@ as JSON:
   graphkernel belief why acme/support customer-7 prefers e-mail`,
 		Args: cli.KnownCommand,
 		RunE: func(c *cobra.Command, _ []string) error { return listSpaces(a, c) },
-		PersistentPostRun: func(c *cobra.Command, _ []string) { // a rule is told to the session that begins next
+		PersistentPostRun: func(c *cobra.Command, _ []string) { // the next session must be told new rules
 			if c.Name() != "belief" && !cli.OnlyReads(c) {
 				capture.KeepAfter(c.Context(), a)
 			}
@@ -62,5 +62,5 @@ as JSON:
 	return c
 }
 
-// refusedExit is the exit code of what was refused for a conflict.
+// refusedExit is the exit code of a request that was refused because of a conflict.
 var refusedExit = api.Kinds[api.CodeBelief].Exit

@@ -10,10 +10,10 @@ import (
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 )
 
-// mostCompleted bounds what is offered to a shell.
+// mostCompleted is the most completions that a shell is offered.
 const mostCompleted = 100
 
-// completeItems completes the address of an item as the first argument, with the items of the spaces that what is there may begin.
+// completeItems completes the address of an item as the first argument, with the items of the spaces that the typed text may begin.
 func completeItems(a *cli.App) cobra.CompletionFunc {
 	return a.Stores.Complete(func(ctx context.Context, s *cli.Session, begin string) (refs []string, err error) {
 		all, err := cli.Do(ctx, s, api.ListSpaces, api.SpacesQuery{})

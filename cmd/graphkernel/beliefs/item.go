@@ -17,7 +17,7 @@ import (
 	"github.com/graphkernel/graphkernel/token"
 )
 
-// itemHint says what to do if an item is not there.
+// itemHint says what to do if there is no such item.
 func itemHint(item belief.Item) string {
 	return fmt.Sprintf("; see: graphkernel belief items %s", item.Space())
 }
@@ -34,9 +34,9 @@ func addressOf(what, text string) (belief.Address, error) {
 func showCommand(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "show ADDRESS",
-		Short: "Show an item with its revisions and tags in time",
-		Long: `Shows what a revision of an item says, and which revision each tag pointed to from which number on
-until which. People see a line for each of the newest ` + strconv.Itoa(mostRevisions) + ` revisions, too. The result, as JSON:
+		Short: "Show an item with its revisions, and its tags over time",
+		Long: `Shows the content of a revision of an item, and which revision each tag pointed to, from which number until
+which. Text output also has a line for each of the newest ` + strconv.Itoa(mostRevisions) + ` revisions. The result, as JSON:
 
   {"ref","as_of","item","deprecated","revision":{"revision","seq","at","by","supersedes",
     "statements":[{"subject","predicate","object","not","premises","valid_from","valid_until","turns","class"}],
@@ -53,7 +53,7 @@ until which. People see a line for each of the newest ` + strconv.Itoa(mostRevis
 	}
 }
 
-// mostRevisions bounds the revisions that are listed for people.
+// mostRevisions is the most revisions that are listed for people.
 const mostRevisions = 20
 
 // ShowItem shows an item as graphkernel belief show does.
@@ -176,8 +176,8 @@ func printRevision(w io.Writer, r *api.ItemRevision) {
 func impactCommand(a *cli.App) *cobra.Command {
 	return cli.Op(a, api.BeliefImpact, cli.Command[api.ImpactQuery, api.Impact]{
 		Use:   "impact ADDRESS",
-		Short: "Say what depends on a revision",
-		Long: `Lists the conclusions that would no longer follow without a revision, and the revisions that link to it,
+		Short: "Show what depends on a revision",
+		Long: `Lists the conclusions that would no longer follow without a revision, and the revisions that link to it
 over any number of links. Nothing changes.
 
 ` + addressHelp,
@@ -190,7 +190,7 @@ over any number of links. Nothing changes.
 
 var inRef = []string{"ref"}
 
-// refHint says what to do if what an address names is not there.
+// refHint says what to do if the named revision, item or tag does not exist.
 func refHint(ref string) string {
 	at, err := belief.ParseAddress(ref)
 	if err != nil {
@@ -218,8 +218,8 @@ func printImpact(w io.Writer, of *api.Impact) {
 	fmt.Fprintf(w, "%s would fall, %s\n", cli.Count(len(of.Falls), "conclusion"), cli.Count(len(of.Links), "link"))
 }
 
-// changing adds to a command what all that change an item share: the store is written to, the help explains references, and the
-// outcome is printed after the text of did.
+// changing adds to a command what all commands that change an item share: the store is opened for writing, the help explains addresses, and the outcome is
+// printed after the text that did returns.
 func changing[In any](c cli.Command[In, api.KrefChange], ref func(*In) string, did func(*In) string) cli.Command[In, api.KrefChange] {
 	c.Opens, c.Long = cli.ToWrite, c.Long+"\n\n"+refHelp+"\n\noutcome is changed, unchanged or refused; conflict is what cannot be believed together."
 	c.Hint = func(in *In) string { return refHint(ref(in)) }
@@ -230,7 +230,7 @@ func changing[In any](c cli.Command[In, api.KrefChange], ref func(*In) string, d
 	return c
 }
 
-// exitOf is the exit code of an outcome.
+// exitOf returns the exit code of an outcome.
 func exitOf(outcome string) int {
 	if outcome == "refused" {
 		return refusedExit
@@ -256,11 +256,11 @@ func printChange(w io.Writer, out *api.KrefChange, space belief.Space, did strin
 func tagCommand(a *cli.App) *cobra.Command {
 	return cli.Op(a, api.TagKref, changing(cli.Command[api.NewTag, api.KrefChange]{
 		Use:   "tag ADDRESS TAG REVISION|none",
-		Short: "Point a tag to a revision, or take it away",
-		Long: `Points a tag of an item to one of its revisions; none takes the tag away. The revision that current
-points to is what is believed, and moving it is refused (exit code ` + strconv.Itoa(refusedExit) + `) where that would contradict what is
-believed beside it. The revision that published points to is protected: what is revised cannot make it
-give way. Other tags mean what you want them to.`,
+		Short: "Point a tag to a revision, or remove it",
+		Long: `Points a tag of an item to one of its revisions; none removes the tag. The revision tagged "current" is the
+one that is believed. Moving that tag is refused (exit code ` + strconv.Itoa(refusedExit) + `) if the revision would contradict another belief.
+The revision tagged "published" is protected: a revision of beliefs cannot make it give way. Other tags mean
+whatever you choose.`,
 		Example: `  graphkernel belief tag kref://acme/support/4f1c0a.fact published 2
   graphkernel belief tag kref://acme/support/4f1c0a.fact current 1 --reason "the call was about another customer"
   graphkernel belief tag kref://acme/support/4f1c0a.fact published none`,
@@ -293,15 +293,15 @@ give way. Other tags mean what you want them to.`,
 	}))
 }
 
-// noRevision is what is written for a tag that points to none.
+// noRevision is the argument that removes a tag.
 const noRevision = "none"
 
 func deprecateCommand(a *cli.App) *cobra.Command {
 	return deprecation(a, api.DeprecateItem, "is deprecated", cli.Command[api.Deprecation, api.KrefChange]{
 		Use:   "deprecate ADDRESS",
-		Short: "Take an item out of what is believed",
-		Long: `Takes all that an item states out of what is believed. Nothing is lost: graphkernel belief restore puts
-it back.`,
+		Short: "Stop believing an item",
+		Long: `Stops believing everything that an item states. Nothing is lost: graphkernel belief restore makes it believed
+again.`,
 		Example: `  graphkernel belief deprecate kref://acme/support/4f1c0a.fact --reason "the product is gone"`,
 	})
 }
@@ -309,9 +309,9 @@ it back.`,
 func restoreCommand(a *cli.App) *cobra.Command {
 	return deprecation(a, api.RestoreItem, "is restored", cli.Command[api.Deprecation, api.KrefChange]{
 		Use:   "restore ADDRESS",
-		Short: "Put a deprecated item back into what is believed",
-		Long: `Puts back what a deprecated item states. It is refused (exit code ` + strconv.Itoa(refusedExit) + `) where that would contradict
-what is believed by now.`,
+		Short: "Believe a deprecated item again",
+		Long: `Makes the statements of a deprecated item believed again. The command is refused (exit code ` + strconv.Itoa(refusedExit) + `) if they would
+contradict what is believed by now.`,
 		Example: `  graphkernel belief restore kref://acme/support/4f1c0a.fact`,
 	})
 }

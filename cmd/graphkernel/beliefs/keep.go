@@ -15,10 +15,10 @@ import (
 func decayCommand(a *cli.App) *cobra.Command {
 	return cli.Op(a, api.DecayBeliefs, cli.Command[api.DecayRequest, api.Decay]{
 		Use:   "decay SPACE",
-		Short: "Lower the confidence of what is old",
-		Long: `Lowers the confidence of what is believed by the half-lives of its kinds. Nothing ends, and nothing is
-deleted. The confidence follows from the last revision that decay did not make: it is the same however
-often this runs, and a second run at the same time changes nothing. What is published keeps its
+		Short: "Lower the confidence of old beliefs",
+		Long: `Lowers the confidence of beliefs by the half-lives of their kinds. Nothing ends, and nothing is deleted. The
+confidence is computed from the last revision that decay did not make, so it does not depend on how often
+this command runs, and a second run at the same time changes nothing. Published revisions keep their
 confidence.`,
 		Example: `  graphkernel belief decay acme/support --dry-run`,
 		Args:    inSpace, Completes: a.Stores.CompleteSpaces(), Opens: cli.ToWrite,
@@ -34,7 +34,7 @@ confidence.`,
 	})
 }
 
-// ppmOf reads the number from 0 to 1 that a flag names; nil if it names none.
+// ppmOf reads the value of a flag, a number from 0 to 1; nil if the flag is empty.
 func ppmOf(flag, text string) (*dag.PPM, error) {
 	if text == "" {
 		return nil, nil
@@ -52,15 +52,15 @@ func abstractCommand(a *cli.App) *cobra.Command {
 	var not bool
 	c := &cobra.Command{
 		Use:   "abstract SPACE SUBJECT PREDICATE OBJECT…",
-		Short: "State something more general of what is believed",
-		Long: `Proposes statements that are more general than those of the items that --from names, with links
-abstracted_to from these. It rests on their turns, and is as certain as the least certain of them
-unless --confidence is given. With a specificity of 0.7 or more it takes their place: they are
-deprecated in the same change. What contradicts an original is refused; what contradicts something
-more entrenched waits as a conflict, and then the exit code is ` + fmt.Sprint(refusedExit) + `.
+		Short: "State something more general than the beliefs it is drawn from",
+		Long: `Proposes statements that are more general than those of the items that --from names, and links these to them
+as abstracted_to. The new revision rests on the turns of these items, and is as certain as the least certain
+of them unless --confidence is given. With a specificity of 0.7 or more it replaces them: they are deprecated
+in the same change. Statements that contradict an original are refused. If they contradict something more
+entrenched, the proposal waits as a conflict, and the exit code is ` + fmt.Sprint(refusedExit) + `.
 
-` + namesHelp + ` Of more
-than three names, each three are a statement. The result, as JSON, with the outcome of graphkernel
+` + namesHelp + ` More than
+three names are several statements, three names each. The result, as JSON, with the outcome of graphkernel
 belief propose:
 
   {"outcome":{…},"from":[ADDRESS],"kept"}
@@ -101,22 +101,22 @@ belief propose:
 		ValidArgsFunction: a.Stores.CompleteSpaces(),
 	}
 	flags := c.Flags()
-	flags.BoolVar(&not, "not", false, "the statements are denied")
+	flags.BoolVar(&not, "not", false, "deny the statements")
 	flags.StringArrayVar(&in.From, "from", nil, "the address of an original; may be repeated")
-	flags.StringVar(&specificity, "specificity", "", "how much of the originals it says, from 0 to 1")
-	flags.StringVar(&confidence, "confidence", "", "from 0 to 1 (default: the least of the originals')")
+	flags.StringVar(&specificity, "specificity", "", "how much of the content of the originals it states, from 0 to 1")
+	flags.StringVar(&confidence, "confidence", "", "how certain they are, from 0 to 1 (default: the least confidence of the originals)")
 	flags.StringVar((*string)(&in.Item), "item", "", "the item whose revision this becomes (default: the one that states the same, or a new one)")
 	flags.StringVar(&in.Kind, "kind", "fact", "the kind of a new item")
-	flags.StringVar(&in.Title, "title", "", "what the revision is called")
-	flags.StringVar(&in.Reason, "reason", "", "why, for the record")
-	flags.StringVar(&in.Key, "key", "", "names the request: one that was answered is not done again")
+	flags.StringVar(&in.Title, "title", "", "the title of the revision")
+	flags.StringVar(&in.Reason, "reason", "", "the reason, for the record")
+	flags.StringVar(&in.Key, "key", "", "a name for the request: a request with the same key is carried out once")
 	flags.BoolVar(&in.DryRun, "dry-run", false, "change nothing; show what would happen")
 	cli.NoFiles(c, "from", "specificity", "confidence", "item", "title", "reason", "key")
 	_ = c.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(usualKinds(), cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 	return c
 }
 
-// proposing is the operator by which an abstraction is stated.
+// proposing returns the operator that states an abstraction.
 func proposing() *operator {
 	for i := range operators {
 		if operators[i].name == "propose" {

@@ -18,11 +18,11 @@ var linkTypes = []string{"depends_on", "derived_from", "supersedes", "referenced
 func linkCommand(a *cli.App) *cobra.Command {
 	return cli.Op(a, api.LinkKref, cli.Command[api.NewLink, api.KrefChange]{
 		Use:   "link FROM TYPE TO",
-		Short: "Link a revision to another, to a turn or to a slice",
-		Long: `Records a link of a type from a revision. FROM is an address with ?r=; TO is one, too, or turn:ID or
-slice:ID, where the id may be cut. The usual types are depends_on, derived_from, supersedes, referenced,
-contains and created_from. If a revision gives way, those that are linked to it by depends_on are named for
-review. A link that is there is not recorded again. seq is the number under which the link is recorded.`,
+		Short: "Link a revision to another revision, to a turn or to a slice",
+		Long: `Records a link of a type from a revision. FROM is an address with ?r=. TO is such an address too, or turn:ID or
+slice:ID, where a beginning of the id is enough. The usual types are depends_on, derived_from, supersedes,
+referenced, contains and created_from. If a revision gives way, the revisions that link to it as depends_on
+are listed for review. An existing link is not recorded again. "seq" is the number of the link's record.`,
 		Example: `  graphkernel belief link 'kref://acme/support/4f1c0a.fact?r=1' depends_on 'kref://acme/support/9b27d1.fact?r=2'
   graphkernel belief link 'kref://acme/support/4f1c0a.fact?r=1' created_from turn:42fec86c`,
 		Args: []string{"from", "type", "to"}, Opens: cli.ToWrite,
@@ -50,7 +50,7 @@ review. A link that is there is not recorded again. seq is the number under whic
 	})
 }
 
-// targetOf completes the id of a turn or a slice that a link leads to.
+// targetOf completes the id of the turn or slice that a link points to.
 func targetOf(a *cli.App, c *cobra.Command, s *cli.Session, to string) (string, error) {
 	if name, ok := strings.CutPrefix(to, "turn:"); ok {
 		id, err := cli.Resolve(a, c, s, name)
@@ -63,7 +63,7 @@ func targetOf(a *cli.App, c *cobra.Command, s *cli.Session, to string) (string, 
 	return to, nil
 }
 
-// completeLink completes TYPE= of a link.
+// completeLink completes the TYPE= of a link.
 func completeLink(_ *cobra.Command, _ []string, _ string) (all []string, _ cobra.ShellCompDirective) {
 	for _, kind := range linkTypes {
 		all = append(all, kind+"=")

@@ -20,14 +20,14 @@ import (
 	"github.com/graphkernel/graphkernel/token"
 )
 
-// longestAliases bounds the bytes of a file of aliases.
+// longestAliases is the most bytes of a file of aliases.
 const longestAliases = 8 << 20
 
 func personaCommand(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "persona",
-		Short: "Let what is believed leave a space, signed, and take it into another",
-		Long: `A persona is what of a space may leave it: no episodes, no models of users and relationships, and
+		Short: "Export beliefs from a space, signed, and import them into another",
+		Long: `A persona is the part of a space that may leave it: no episodes, no models of users and relationships, and
 observations only with the tag shared. It is one file, signed by the attestation key.`,
 		Args: cli.KnownCommand,
 		RunE: cli.ShowHelp,
@@ -41,13 +41,15 @@ func exportPersonaCommand(a *cli.App) *cobra.Command {
 	var pairs, people []string
 	c := &cobra.Command{
 		Use:   "export SPACE",
-		Short: "Write what of a space may leave it, signed",
-		Long: `Writes a persona: a DSSE envelope around a document gkpersona/1. Names of people are replaced by
-aliases, in statements and in texts, in any case and spelling. An item with such a name inside of a
-longer word is left out. What was left out is listed, and so are names that could not be replaced:
-those of people whom the space knows as such or --person names, and words of texts with a capital
-within a sentence. Look at that list before you give the file away. FILE with the aliases is a JSON
-object, {"NAME":"ALIAS"}. It needs an identity. The result with -o, as JSON:
+		Short: "Write the part of a space that may leave it, signed",
+		Long: `Writes a persona: a DSSE envelope around a document gkpersona/1. Names of people are replaced by aliases, in
+statements and in texts, in any case and spelling. An item that has such a name inside a longer word is left
+out. It needs an identity.
+
+The result lists the items that were left out, and the names that could not be replaced: names of people
+that the space knows or --person gives, and capitalized words within sentences of texts. Look at that list
+before you give the file away. A FILE of aliases is a JSON object, {"NAME":"ALIAS"}. The result with -o, as
+JSON:
 
   {"file","sha256","items","links","left":[{"item","name","taken","reason"}]}
 
@@ -76,15 +78,15 @@ Without -o the envelope is printed, and the list goes to standard error.`,
 		ValidArgsFunction: a.Stores.CompleteSpaces(),
 	}
 	flags := c.Flags()
-	flags.StringVarP(&out, "out", "o", "", "the file to write; standard output if absent")
-	flags.StringArrayVar(&pairs, "alias", nil, "NAME=ALIAS, what a name is replaced by; may be repeated")
-	flags.StringVar(&file, "aliases", "", "a file with aliases")
-	flags.StringArrayVar(&people, "person", nil, "the name of a person, to be listed if it has no alias; may be repeated")
+	flags.StringVarP(&out, "out", "o", "", "the file to write (default: standard output)")
+	flags.StringArrayVar(&pairs, "alias", nil, "a name and the alias that replaces it, NAME=ALIAS; may be repeated")
+	flags.StringVar(&file, "aliases", "", "a FILE of aliases")
+	flags.StringArrayVar(&people, "person", nil, "the name of a person, which is listed if it has no alias; may be repeated")
 	cli.NoFiles(c, "alias", "person")
 	return c
 }
 
-// aliasesOf reads the aliases of flags and of a file.
+// aliasesOf reads the aliases from flags and from a file.
 func aliasesOf(a *cli.App, c *cobra.Command, pairs []string, file string) (list []api.PersonaAlias, _ error) {
 	add := func(where, name, to string) error {
 		if err := isName(where+": the name", name); err != nil {
@@ -165,17 +167,17 @@ func importPersonaCommand(a *cli.App) *cobra.Command {
 	var trust string
 	c := &cobra.Command{
 		Use:   "import SPACE FILE",
-		Short: "Take a persona into a space, under new names",
-		Long: `Takes each item of a persona under a new name, with the source external and where it is from as the
-reason. Everything is proposed: what contradicts something more entrenched waits as a conflict, and
-then the exit code is ` + fmt.Sprint(refusedExit) + `. With --revise, it is revised with by your own authority. FILE may be - for
-standard input.
+		Short: "Import a persona into a space, under new names",
+		Long: `Imports each item of a persona under a new name, with the source external and its origin as the reason.
+Everything is proposed: an item that contradicts something more entrenched waits as a conflict, and the exit
+code is ` + fmt.Sprint(refusedExit) + `. With --revise, beliefs are revised with your own authority. FILE may be - for standard
+input.
 
---trust names the trust file that says whose signatures count. A key with an end in it does not: only
-the persona itself says when it was signed. What is not signed by one of these keys, or not of its
-form, is refused, and nothing is recorded. Importing the same file again changes nothing.
+--trust names the trust file, which says whose signatures count. A key that has an end in it does not count,
+because only the persona itself says when it was signed. A file that none of these keys signed, or that is
+not a persona, is refused, and nothing is recorded. Importing the same file again changes nothing.
 
-With --dry-run, each item is decided on by itself. The result, as JSON, with the outcomes of
+With --dry-run, each item is judged by itself. The result, as JSON, with the outcomes of
 graphkernel belief propose:
 
   {"sha256","origin":{"kernel","tenant","space","as_of","at"},"items":[{"id","outcomes":[…]}],"links"}`,
@@ -206,13 +208,13 @@ graphkernel belief propose:
 		},
 		ValidArgsFunction: a.Stores.CompleteSpaces(),
 	}
-	c.Flags().StringVar(&trust, "trust", "", "the trust file: whose signatures count")
-	c.Flags().BoolVar(&in.Revise, "revise", false, "revise with it, instead of proposing it")
+	c.Flags().StringVar(&trust, "trust", "", "the trust file, which says whose signatures count")
+	c.Flags().BoolVar(&in.Revise, "revise", false, "revise beliefs with it, instead of proposing it")
 	c.Flags().BoolVar(&in.DryRun, "dry-run", false, "change nothing; show what would happen")
 	return c
 }
 
-// opens makes sure that a persona is signed by a key that counts, before anybody is asked to take it, and names those keys in the request.
+// opens checks that a persona is signed by a trusted key before the service is asked to import it, and names those keys in the request.
 func opens(data []byte, t *ledger.Trust, in *api.PersonaImport) error {
 	var keys []ledger.Key
 	retired := map[string]bool{}
@@ -264,7 +266,7 @@ func printImported(w io.Writer, in *api.PersonaImport, out *api.ImportedPersona)
 		taken, would(in.DryRun, "taken", "would be taken"), refused, before, would(in.DryRun, ", "+cli.Count(out.Links, "link"), ""))
 }
 
-// waits says where a proposal that was refused waits.
+// waits says where a refused proposal waits.
 func waits(o *api.BeliefOutcome, in *api.PersonaImport) string {
 	if o.Seq == 0 || in.DryRun {
 		return ""

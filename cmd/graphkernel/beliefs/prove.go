@@ -9,7 +9,7 @@ import (
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 )
 
-// A proofJSON tells what went into a file.
+// A proofJSON says what was written to a file.
 type proofJSON struct {
 	SliceID   string `json:"slice_id"`
 	File      string `json:"file"`
@@ -30,12 +30,12 @@ func proveCommand(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "prove SPACE SUBJECT PREDICATE OBJECT",
 		Short: "Hand out signed evidence that a statement is believed",
-		Long: `Writes a bundle, canonical JSON, with the revisions from which the statement follows, none of which can be
-left out, the steps in which it does, and the leaf hashes of the turns that they rest on. It is signed and
-recorded. Anybody can check it with graphkernel verify, without the store, and graphkernel replay makes it
-again as of then. docs/belief.md has its form.
+		Long: `Writes a bundle, canonical JSON, with a minimal set of revisions from which the statement follows, the steps
+by which it follows, and the leaf hashes of the turns that they rest on. The bundle is signed and recorded.
+Anybody can check it with graphkernel verify, without the store; graphkernel replay computes it again as of
+the same number. docs/belief.md defines its form.
 
-With --output json and -o, standard output tells what was written:
+With --output json and -o, the result on standard output is:
 
   {"slice_id","file","revisions","steps","turns","as_of","policy_id","key_id","token","bundle_sha256"}`,
 		Example: `  graphkernel belief prove acme/support customer-7 prefers e-mail -o belief.json && graphkernel verify belief.json
@@ -53,10 +53,10 @@ With --output json and -o, standard output tells what was written:
 		},
 		ValidArgsFunction: a.Stores.CompleteSpaces(),
 	}
-	c.Flags().Uint64Var((*uint64)(&r.AsOf), "as-of", 0, "what was believed at this sequence number; 0 is the present")
-	c.Flags().BoolVar(&not, "not", false, "that it is denied")
-	c.Flags().StringVar(&validAt, "valid-at", "", "that it holds at this date or time; whenever it held if absent")
-	c.Flags().StringVarP(&out, "out", "o", "", "the file to write; standard output if absent")
+	c.Flags().Uint64Var((*uint64)(&r.AsOf), "as-of", 0, "the beliefs as of this sequence number; 0 is the present")
+	c.Flags().BoolVar(&not, "not", false, "prove that the statement is denied")
+	c.Flags().StringVar(&validAt, "valid-at", "", "prove that it holds at this date or time (default: at any time)")
+	c.Flags().StringVarP(&out, "out", "o", "", "the file to write (default: standard output)")
 	cli.NoFiles(c, "as-of", "valid-at")
 	return c
 }

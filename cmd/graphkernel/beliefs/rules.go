@@ -16,7 +16,7 @@ import (
 	"github.com/graphkernel/graphkernel/token"
 )
 
-// do asks for an operation that may write, and prints its answer.
+// do carries out an operation that may write, and prints its answer.
 func do[In, Out any](a *cli.App, c *cobra.Command, op api.Operation[In, Out], in In, hint string, text func(io.Writer, *Out), refused func(*Out) bool) error {
 	return a.Stores.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
 		out, err := cli.Do(c.Context(), s, op, in)
@@ -36,10 +36,10 @@ func do[In, Out any](a *cli.App, c *cobra.Command, op api.Operation[In, Out], in
 func promoteCommand(a *cli.App) *cobra.Command {
 	return cli.Op(a, api.PromoteBeliefs, cli.Command[api.PromotionRequest, api.Promotions]{
 		Use:   "promote SPACE",
-		Short: "Promote what is found again and again",
-		Long: `Goes through the steps of a policy of promotion: what enough independent sources support becomes a
-new item of the step's kind, as a proposal with the reason, or gets the step's tag. The sources stay,
-with links promoted_to. What was promoted before is not promoted again.`,
+		Short: "Promote items that were found repeatedly",
+		Long: `Applies the steps of a promotion policy: an item that enough independent sources support becomes a new item of
+the step's kind, as a proposal with the reason, or gets the step's tag. The sources stay, with links
+promoted_to. An item that was promoted before is not promoted again.`,
 		Example: `  graphkernel belief promote acme/support --dry-run`,
 		Args:    inSpace, Completes: a.Stores.CompleteSpaces(), Opens: cli.ToWrite,
 		Hint: func(in *api.PromotionRequest) string { return spaceHint(string(in.Space), 0) },
@@ -60,9 +60,9 @@ with links promoted_to. What was promoted before is not promoted again.`,
 func cascadeCommand(a *cli.App) *cobra.Command {
 	return cli.Op(a, api.CascadeBeliefs, cli.Command[api.CascadeRequest, api.Cascade]{
 		Use:   "cascade SPACE",
-		Short: "Lower what rests on evidence that fell",
-		Long: `Computes the confidence of each belief whose evidence fell again, from the evidence that is left. Below
-0.3 what it states ends now. Nothing is deleted, and what is published keeps its confidence.`,
+		Short: "Lower the confidence of beliefs whose evidence fell",
+		Long: `Recomputes the confidence of each belief whose evidence fell, from the evidence that is left. If it is below
+0.3, the revision's statements end now. Nothing is deleted, and published revisions keep their confidence.`,
 		Example: `  graphkernel belief cascade acme/support --dry-run`,
 		Args:    inSpace, Completes: a.Stores.CompleteSpaces(), Opens: cli.ToWrite,
 		Hint: func(in *api.CascadeRequest) string { return spaceHint(string(in.Space), 0) },
@@ -86,10 +86,10 @@ func printExcepted(w io.Writer, refs []string) {
 func resolveCommand(a *cli.App) *cobra.Command {
 	return cli.Op(a, api.ResolveConflict, cli.Command[api.ConflictResolution, api.ResolvedConflict]{
 		Use:   "resolve SPACE CONFLICT taken|dropped|deferred",
-		Short: "End a conflict that waits",
-		Long: `Ends the conflict of a number that graphkernel belief conflicts lists. taken revises with what was
-proposed, and what contradicts it gives way; where that is refused (exit code ` + strconv.Itoa(refusedExit) + `) the conflict goes on
-waiting. advice is what the rules say: they look at the agents, at confidence and at recency.`,
+		Short: "Decide a conflict that waits",
+		Long: `Decides the conflict with a number that graphkernel belief conflicts lists. taken revises with the proposal, and
+beliefs that contradict it give way; if that is refused (exit code ` + strconv.Itoa(refusedExit) + `) the conflict keeps waiting.
+"advice" is what the rules recommend: they look at the agents, at confidence and at recency.`,
 		Example: `  graphkernel belief resolve acme/support 812 taken --reason "she called again"
   graphkernel belief resolve acme/support 813 dropped`,
 		Args: []string{"space", "conflict", "how"}, Completes: a.Stores.CompleteSpaces(), Opens: cli.ToWrite,
@@ -136,8 +136,8 @@ func rulesCommand(a *cli.App) *cobra.Command {
 	return cli.Op(a, api.BeliefRules, cli.Command[api.RulesQuery, api.BeliefBase]{
 		Use:   "rules SPACE",
 		Short: "List all rules of a space",
-		Long: `Lists all statements of the constraints of a space: what persons state of the kinds that its policy
-marks hard or always. Nothing shortens the list.`,
+		Long: `Lists all statements of the constraints of a space: statements by persons, of the kinds that the space's policy
+marks hard or always. The list is never shortened.`,
 		Example: `  graphkernel belief rules acme/support`,
 		Args:    inSpace, Completes: a.Stores.CompleteSpaces(),
 		Hint: func(in *api.RulesQuery) string { return spaceHint(string(in.Space), 0) },
@@ -157,17 +157,17 @@ marks hard or always. Nothing shortens the list.`,
 	})
 }
 
-// A use is an api.BeliefUse as it is said on the command line.
+// A use is an api.BeliefUse with the flags of the command line.
 type use struct {
 	Ref    string `json:"ref" is:"Kref"`
-	Failed bool   `json:"failed,omitempty" doc:"It did not succeed."`
+	Failed bool   `json:"failed,omitempty" doc:"The procedure did not succeed."`
 }
 
 func usedCommand(a *cli.App) *cobra.Command {
 	return cli.Asking(a, cli.Command[use, api.UseRecord]{
 		Use:   "used ADDRESS",
 		Short: "Record that a procedure was used, and whether it succeeded",
-		Long: `Records a use of the revision that an address leads to, and shows how often its item was used.
+		Long: `Records a use of the revision that an address names, and shows how often its item was used.
 
 ` + addressHelp,
 		Example: `  graphkernel belief used kref://acme/support/4f1c0a.procedure

@@ -15,7 +15,7 @@ import (
 	"github.com/graphkernel/graphkernel/token"
 )
 
-// A spaceJSON is a space with how much is in it.
+// A spaceJSON is a space with the number of its beliefs and conflicts.
 type spaceJSON struct {
 	Space     string `json:"space"`
 	Policy    string `json:"policy"`
@@ -72,17 +72,17 @@ func spaceCommand(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "space SPACE",
 		Short: "Make a space, or put it under another policy",
-		Long: `Makes a space, in which nothing contradicts what is believed beside it. Its policy says which
-predicates have one object only, which objects exclude each other, and what the kinds of items mean;
-graphkernel policy add registers one of the type kind_policy_v1. A new space is under beliefs@1,
-which limits no predicate. A space that exists keeps its policy unless --policy names another one,
-and that is refused if what is believed would contradict itself under it.
+		Long: `Makes a space. Within a space, no beliefs contradict each other. Its policy says which predicates have only
+one object, which objects exclude each other, and what the kinds of items mean; graphkernel policy add
+registers a policy of the type kind_policy_v1. A new space is under beliefs@1, which limits no predicate. An
+existing space keeps its policy unless --policy names another one. The change is refused if the space's
+beliefs would contradict each other under the new policy.
 
 ` + spaceHelp + ` The result, as JSON:
 
   {"space","policy","seq"}
 
-seq is the number since which the space has this policy.`,
+"seq" is the number since which the space has this policy.`,
 		Example: `  graphkernel belief space acme/support
   graphkernel belief space acme/support --policy support-kinds@1`,
 		Args: spaceAnd(""),
@@ -91,7 +91,7 @@ seq is the number since which the space has this policy.`,
 		},
 		ValidArgsFunction: a.Stores.CompleteSpaces(),
 	}
-	c.Flags().StringVar(&name, "policy", "", "the policy of the space (default: the one that it has, or beliefs@1)")
+	c.Flags().StringVar(&name, "policy", "", "the policy of the space (default: its present policy, or beliefs@1 for a new space)")
 	_ = c.RegisterFlagCompletionFunc("policy", a.Stores.CompletePolicies(kinds.Type)) // the flag exists
 	return c
 }
@@ -130,12 +130,12 @@ func itemsCommand(a *cli.App) *cobra.Command {
 	return cli.Op(a, api.ListItems, cli.Command[api.ItemsQuery, api.Items]{
 		Use:   "items SPACE",
 		Short: "List the items of a space",
-		Long: `Lists the items of a space, by name, with what is current of each. Deprecated items are left out, unless
+		Long: `Lists the items of a space, by name, with the current revision of each. Deprecated items are left out unless
 --deprecated is given.
 
-The statements are as graphkernel belief show has them; without a revision nothing of the item is
-believed. left_out counts the deprecated items that are not listed. Where there are more, next is the
---after of the next page.`,
+Statements have the same form as in graphkernel belief show; an item without a revision is not believed.
+"left_out" counts the deprecated items that are not listed. If there are more items, pass "next" as --after
+to get the next page.`,
 		Example: `  graphkernel belief items acme/support --limit 20`,
 		Args:    inSpace, Completes: a.Stores.CompleteSpaces(),
 		Hint:  func(in *api.ItemsQuery) string { return spaceHint(string(in.Space), uint64(in.AsOf)) },
@@ -184,9 +184,9 @@ func conflictsCommand(a *cli.App) *cobra.Command {
 	return cli.Op(a, api.BeliefConflicts, cli.Command[api.ConflictsQuery, api.Conflicts]{
 		Use:   "conflicts SPACE",
 		Short: "List the proposals that were not taken",
-		Long: `Lists the proposals that were not taken, since what they contradict is more entrenched or
-protected, and on which nobody has decided. graphkernel belief resolve takes one, drops it or
-defers it; then it is listed no longer. with are the revisions that would have given way.`,
+		Long: `Lists the proposals that were not taken because they contradict something more entrenched or protected, and
+that nobody has decided yet. graphkernel belief resolve takes a proposal, drops it or defers it; then it is
+no longer listed. "with" are the revisions that would have given way.`,
 		Example: `  graphkernel belief conflicts acme/support`,
 		Args:    inSpace, Completes: a.Stores.CompleteSpaces(),
 		Hint: func(in *api.ConflictsQuery) string { return spaceHint(string(in.Space), 0) },

@@ -19,19 +19,19 @@ import (
 	"github.com/graphkernel/graphkernel/render"
 )
 
-// Widths of what is shown in a line.
+// Widths of texts that are shown in a line.
 const (
 	widestName   = 60
 	widestObject = 120
 	widestText   = 200
 )
 
-// erased stands for what a revision or a proposal said.
+// erased is shown instead of the content of a revision or a proposal that was erased.
 const erased = "(erased with the turns that it rested on)"
 
 func oneLine(s string, most int) string { return render.OneLine(s, most) }
 
-// said is a statement as it was written, in a line: a long name ends in an ellipsis.
+// said returns a statement as it was written, in a line; a long name ends in an ellipsis.
 func said(s api.WrittenStatement) string {
 	w := s.Words()
 	return denied(s) + oneLine(w.Subject, widestName) + " —" + oneLine(w.Predicate, widestName) + "→ " + oneLine(w.Object, widestObject)
@@ -50,14 +50,14 @@ func isCut(s api.WrittenStatement) bool {
 	return w.Subject != oneLine(w.Subject, widestName) || w.Predicate != oneLine(w.Predicate, widestName) || w.Object != oneLine(w.Object, widestObject)
 }
 
-// cutHint prints how to show the statements in full that a list has cut.
+// cutHint prints how to show shortened statements in full.
 func cutHint(w io.Writer, cut bool) {
 	if cut {
 		fmt.Fprintln(w, "some texts are cut to a line; see one whole with: graphkernel belief show ADDRESS")
 	}
 }
 
-// whole is a statement with all that it says: in a line if it fits, and else the object with its own lines, each indented.
+// whole returns a statement with its full text: in one line if it fits, otherwise with the lines of the object below it, each indented.
 func whole(s api.WrittenStatement, indent string) string {
 	if !isCut(s) {
 		return said(s)
@@ -72,10 +72,10 @@ func whole(s api.WrittenStatement, indent string) string {
 	return denied(s) + visibleLine(w.Subject) + " —" + visibleLine(w.Predicate) + "→" + text
 }
 
-// visibleLine is a text in a line, however long.
+// visibleLine returns a text in one line, however long.
 func visibleLine(s string) string { return oneLine(s, len(s)) }
 
-// saidAll are statements in a line.
+// saidAll returns statements in a line.
 func saidAll(list []api.WrittenStatement, between string) string {
 	texts := make([]string, len(list))
 	for i, s := range list {
@@ -84,7 +84,7 @@ func saidAll(list []api.WrittenStatement, between string) string {
 	return strings.Join(texts, between)
 }
 
-// because says from what a statement follows; "" if it is stated.
+// because says from which premises a statement follows; "" if it is stated.
 func because(premises []api.WrittenStatement) string {
 	if len(premises) == 0 {
 		return ""
@@ -92,7 +92,7 @@ func because(premises []api.WrittenStatement) string {
 	return ", because " + saidAll(premises, " and ")
 }
 
-// holds says for when a statement holds; "" if always.
+// holds says when a statement holds; "" if always.
 func holds(from, until *dag.Time) string {
 	text := ""
 	if from != nil {
@@ -107,12 +107,12 @@ func holds(from, until *dag.Time) string {
 	return text
 }
 
-// address is the revision of an item, as an address.
+// address returns the address of a revision of an item.
 func address(item string, revision int) string {
 	return oneLine(item, len(item)) + "?r=" + strconv.Itoa(revision)
 }
 
-// by says who did something; "" if nobody is known.
+// by says who did something; "" if unknown.
 func by(who string) string {
 	if who == "" {
 		return ""
@@ -120,7 +120,7 @@ func by(who string) string {
 	return ", by " + oneLine(who, widestText)
 }
 
-// reason is the reason that was given, after a colon; "" if none was.
+// reason returns the given reason after a colon, or "" if there is none.
 func reason(text string) string {
 	if text == "" {
 		return ""
@@ -136,7 +136,7 @@ func spaceOf(text string) error {
 	return nil
 }
 
-// spaceHint says what to do if a space is not there.
+// spaceHint says what to do if there is no such space.
 func spaceHint(space string, asOf uint64) string {
 	if asOf != 0 {
 		return fmt.Sprintf(" as of %d; see what there is now: graphkernel belief", asOf)
@@ -144,7 +144,7 @@ func spaceHint(space string, asOf uint64) string {
 	return "; make it with: graphkernel belief space " + space
 }
 
-// hinted adds to an error what to do if something is not there.
+// hinted adds to an error what to do if something does not exist.
 func hinted(err error, hint string) error {
 	if cli.Is(err, api.CodeNotFound) && hint != "" {
 		return fmt.Errorf("%w%s", err, hint)
@@ -152,7 +152,7 @@ func hinted(err error, hint string) error {
 	return err
 }
 
-// spaceAnd takes a space, and after it as many arguments as there are words in names.
+// spaceAnd accepts a space, and after it as many arguments as names has words.
 func spaceAnd(names string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) != 1+len(strings.Fields(names)) {
@@ -162,7 +162,7 @@ func spaceAnd(names string) cobra.PositionalArgs {
 	}
 }
 
-// isName refuses what can be the name of nothing.
+// isName refuses a text that cannot be a name.
 func isName(what, text string) error {
 	if _, err := normalize.Name(text); err != nil {
 		return cli.Usagef("%s: %w", what, err)
@@ -218,7 +218,7 @@ func premiseOf(text string) (s api.BeliefStatement, err error) {
 	return statementOf("--because: ", names, not)
 }
 
-// timeOf reads the time that a flag names; nil if it names none.
+// timeOf reads the time in a flag; nil if the flag is empty.
 func timeOf(flag, text string) (*dag.Time, error) {
 	if text == "" {
 		return nil, nil

@@ -19,22 +19,22 @@ import (
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 )
 
-// An Installation is what an agent's settings say of this program.
+// An Installation describes the hooks of this program in an agent's settings.
 type Installation struct {
 	Agent    capture.Agent
-	Settings string    // the file
+	Settings string    // the file of the settings
 	Since    time.Time // when the file was written last
-	Hooks    int       // of this program
-	Missing  []string  // programs that hooks name and that are not there
-	Other    string    // a spool that hooks name in place of that of the settings; "" if there is none
-	Off      string    // what keeps the agent from calling hooks, and the file that says so; "" if nothing does
+	Hooks    int       // hooks of this program
+	Missing  []string  // programs that hooks name and that do not exist
+	Other    string    // a spool that hooks name instead of the one of this program's settings; "" if there is none
+	Off      string    // what keeps the agent from calling hooks, with the file that says so; "" if nothing does
 	Context  string    // the policy by which a hook answers with contexts; "" if none does
 	Guard    string    // the policy by which a hook judges tool calls; "" if none does
-	Version  string    // of the agent; "" if it was not found
-	Old      bool      // it does not know "onFailure": a guard that cannot be started lets calls through
+	Version  string    // version of the agent; "" if it was not found
+	Old      bool      // the agent does not know "onFailure": if a guard cannot be started, calls pass
 }
 
-// Inspect says what is installed for an agent. Without a folder for the agent's settings it returns nil.
+// Inspect returns what is installed for an agent, or nil if the agent's settings have no folder.
 func Inspect(ctx context.Context, a *cli.App, agent capture.Agent) (*Installation, error) {
 	path, err := settingsOf(a, agent, "")
 	if err != nil {
@@ -66,7 +66,7 @@ func Inspect(ctx context.Context, a *cli.App, agent capture.Agent) (*Installatio
 		if _, err := os.Stat(line[0]); err != nil && !slices.Contains(in.Missing, line[0]) {
 			in.Missing = append(in.Missing, line[0])
 		}
-		at := 2 // PROGRAM AGENT SPOOL
+		at := 2 // the command is PROGRAM AGENT SPOOL
 		if line[1] == "hook" {
 			at = 3
 		}
@@ -86,7 +86,7 @@ func Inspect(ctx context.Context, a *cli.App, agent capture.Agent) (*Installatio
 	return in, nil
 }
 
-// projectSettings are files of a project whose settings Claude Code takes before those of the user.
+// projectSettings are the files of a project that take precedence over the user's settings in Claude Code.
 var projectSettings = []string{".claude/settings.local.json", ".claude/settings.json"}
 
 // switchedOff says what keeps an agent from calling hooks in the folder that this program runs in.
@@ -113,7 +113,7 @@ func switchedOff(agent capture.Agent, path string, settings []byte) string {
 			}
 		}
 	}
-	if off := capture.HooksOff(agent, settings, false); agent != capture.Codex && off != "" { // its file of hooks has no switch
+	if off := capture.HooksOff(agent, settings, false); agent != capture.Codex && off != "" { // the hooks file of Codex has no switch
 		return off + " in " + path
 	}
 	return ""
@@ -121,7 +121,7 @@ func switchedOff(agent capture.Agent, path string, settings []byte) string {
 
 var version = regexp.MustCompile(`\b(\d+)\.(\d+)\.(\d+)`)
 
-// versionOf asks a program of the PATH for its version. It returns "" if there is none, or none that can be read.
+// versionOf asks a program on the PATH for its version. It returns "" if there is no program, or no version that can be read.
 func versionOf(ctx context.Context, getenv func(string) string, program string) string {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
@@ -142,7 +142,7 @@ func versionOf(ctx context.Context, getenv func(string) string, program string) 
 	return ""
 }
 
-// olderThan compares a version with the numbers of another one.
+// olderThan reports whether a version is older than the one with these numbers.
 func olderThan(v string, than ...int) bool {
 	parts := version.FindStringSubmatch(v)
 	for i, want := range than {

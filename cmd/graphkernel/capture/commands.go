@@ -1,5 +1,5 @@
-// Package capture owns the commands by which sessions come by themselves: setup, which has an agent call hooks; hook, which an agent
-// calls; and capture, which says what waits to be taken in and what is left out. Package capture of the module does the work.
+// Package capture owns the commands that capture sessions automatically: setup, which makes an agent call hooks; hook, which an agent calls; and capture,
+// which shows the sessions that are not imported yet and the folders that are left out. Package capture of the module does the work.
 package capture
 
 import (
@@ -27,7 +27,7 @@ func Commands(a *cli.App) []*cobra.Command {
 	return []*cobra.Command{setupCommand(a), hookCommand(a), watchCommand(a), captureCommand(a)}
 }
 
-// agentNames are the names of the agents, for completion.
+// agentNames returns the names of the agents, for completion.
 func agentNames() (names []string) {
 	for _, agent := range capture.Agents {
 		names = append(names, string(agent))
@@ -46,10 +46,10 @@ func agentOf(name string) (capture.Agent, error) {
 func captureCommand(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "capture",
-		Short: "Say which sessions wait to be taken in, and leave some out",
-		Long: `Lists the sessions that hooks said have more, and that were not taken in yet. Any command that
-opens the store takes them in; so does a service while it runs. It also says which events hooks could not read,
-since one was read.
+		Short: "Show which captured sessions are not imported yet, and leave some out",
+		Long: `Lists the sessions that have grown, according to hooks, and that were not imported since. Any command that
+opens the store imports them; so does a service while it runs. The list also shows which events hooks could
+not read since the last one that they read.
 
   {"spool","paused","unread":[{"agent","hook","count","since","last","error"}],"leave_out":[FOLDER],"sessions":[{"session","agent","transcript","folder","since","event"}]}`,
 		Args: cli.NoArgs,
@@ -109,13 +109,13 @@ since one was read.
 	return c
 }
 
-// noteStored says what leaving a folder out does not do: it is about sessions to come, and about folders that are there.
+// noteStored notes the limits of leaving a folder out: it affects only future sessions, and the folder may not exist.
 func noteStored(a *cli.App, ctx context.Context, folder string) {
 	if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
 		a.IO.Note("graphkernel: there is no folder %s yet; it is left out all the same", folder)
 	}
 	stored := 0
-	_ = a.Stores.WithoutTakingIn(ctx, func(s *cli.Session) error { // what cannot be read is not counted
+	_ = a.Stores.WithoutTakingIn(ctx, func(s *cli.Session) error { // conversations that cannot be read are not counted
 		list, err := cli.Do(ctx, s, api.ListFolders, api.FolderQuery{})
 		for _, f := range list.Folders {
 			if f.Folder == folder || strings.HasPrefix(f.Folder, folder+string(filepath.Separator)) {
@@ -138,7 +138,7 @@ type waitingJSON struct {
 	Event      string `json:"event"`
 }
 
-// UnreadLine says for a person which events hooks of an agent could not read.
+// UnreadLine says which events the hooks of an agent could not read, for a person.
 func UnreadLine(u *capture.Unread) string {
 	what := "events that could not be read by"
 	if u.Hook == capture.HookContext {
@@ -156,7 +156,7 @@ type statusJSON struct {
 	Sessions []waitingJSON    `json:"sessions"`
 }
 
-// status says what waits, and what is left out.
+// status prints the waiting sessions and the folders that are left out.
 func status(a *cli.App) error {
 	spool, err := a.Settings.Spool()
 	if err != nil {

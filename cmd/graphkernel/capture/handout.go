@@ -23,21 +23,21 @@ import (
 // errLate is wrapped if a context cannot be given in time.
 var errLate = errors.New("no context could be recorded in time")
 
-// A handout is a context that is given to a recipient.
+// A handout is a context that a recipient is given.
 type handout struct {
 	claim    *contexts.Bundle
 	digest   dag.Digest
-	recorded func() error // waits until the context is on record
+	recorded func() error // waits until the context is recorded
 }
 
-// soon is how long record waits before a mark stands for the record.
+// soon is how long record waits before it leaves a mark instead.
 const soon = 3 * time.Millisecond
 
-// triesErased is how often a context is made whose turns are erased meanwhile.
+// triesErased is how many times a context is made again because its turns were erased meanwhile.
 const triesErased = 3
 
-// handOut makes a context for a recipient and records it. A kernel of this process chooses the context without a lock. If another process writes, the record may take long: then a mark
-// stands for the record, as for a prepared context, unless the history has an entry that is newer than the context.
+// handOut makes a context for a recipient and records it. A kernel in this process chooses the context without a lock. If another process writes, recording
+// may take long; then a mark replaces the record, as for a prepared context, unless the history has an entry that is newer than the context.
 func (t *teller) handOut(ctx context.Context, r *api.ContextRequest, to issued.Recipient) (*handout, error) {
 	if t.session.Kernel == nil {
 		r.Recipient = &to
@@ -74,7 +74,8 @@ func (t *teller) handOut(ctx context.Context, r *api.ContextRequest, to issued.R
 	}
 }
 
-// choose makes a context. If the index of search is behind, the context is one as of the number that the index reaches, unless the history has an entry after that number. So the context lacks the newest turns, and no rule.
+// choose makes a context. If the search index is behind, the context is as of the number that the index has reached, unless the history has an entry after
+// that number. So the context may lack the newest turns, but no rule.
 func (t *teller) choose(ctx context.Context, r api.ContextRequest, n *note) (*assemble.Prepared, error) {
 	prepared, err := t.session.Kernel.Contexts().Prepare(ctx, t.session.Tenant, r)
 	var behind *kernel.IndexingError
@@ -89,10 +90,10 @@ func (t *teller) choose(ctx context.Context, r api.ContextRequest, n *note) (*as
 type note struct {
 	folder ready.Folder
 	last   uint64
-	err    error // why the number is not known
+	err    error // why the number is unknown
 }
 
-// good reports whether no entry has come since.
+// good reports whether no entry was added since.
 func (n *note) good() bool {
 	now, err := n.folder.Last()
 	return n.err == nil && err == nil && now == n.last
@@ -101,12 +102,12 @@ func (n *note) good() bool {
 // The states of a record.
 const (
 	onItsWay  int32 = iota
-	ended           // it is there, or failed
+	ended           // it was recorded, or recording failed
 	abandoned       // the recipient did not get the context
-	marked          // a mark stands for it
+	marked          // a mark replaces it
 )
 
-// record records a context. It returns a function that waits for the record: a mark may stand for the record until then.
+// record records a context. It returns a function that waits for the record; until then, a mark may replace the record.
 func (t *teller) record(ctx context.Context, prepared *assemble.Prepared, claim *contexts.Bundle, n *note, to issued.Recipient) (recorded func() error, err error) {
 	k, tenant := t.session.Kernel.Contexts(), t.session.Tenant
 	if t.wait == 0 {
@@ -123,7 +124,7 @@ func (t *teller) record(ctx context.Context, prepared *assemble.Prepared, claim 
 		record, err := k.HandOut(background, tenant, prepared, to)
 		failed = busyIsLate(err)
 		switch {
-		case state.CompareAndSwap(onItsWay, ended) || err != nil: // a mark that stays is tried again with the next look at the spool
+		case state.CompareAndSwap(onItsWay, ended) || err != nil: // a mark that could not be removed is retried with the next look at the spool
 		case state.Load() == marked:
 			failed = mark.Done()
 		default:

@@ -15,8 +15,8 @@ import (
 	"github.com/graphkernel/graphkernel/slice/contexts"
 )
 
-// How long a hook takes at most. An agent goes on without one that takes longer than the agent's settings say, so these are
-// shorter than capture.HookTimeout.
+// The longest times of a hook. If a hook takes longer than the agent's settings allow, the agent goes on without it, so these times are shorter than
+// capture.HookTimeout.
 const (
 	guardDeadline   = 3 * time.Second
 	contextDeadline = 2 * time.Second
@@ -30,30 +30,31 @@ func ContextPolicy(value string) policy.ID {
 	return policy.ID(value)
 }
 
-// A hookFlags says what a hook does beside leaving a mark.
+// A hookFlags says what a hook does in addition to leaving a mark.
 type hookFlags struct {
-	context, guard string // ids of policies; "": no context, no guard
+	context, guard string // ids of policies; "" means no context, or no guard
 }
 
 func hookCommand(a *cli.App) *cobra.Command {
 	var f hookFlags
 	c := &cobra.Command{
 		Use:   "hook AGENT [SPOOL]",
-		Short: "Answer an agent that calls a hook",
-		Long: `An agent calls this with an event on standard input, as setup tells it to. It notes in a spool
-that the session's transcript has more, and ends: the next command that opens the store, or a
-running service, takes that in. Whatever goes wrong is a line on standard error, and the exit
-code is 0, so that the agent goes on. Without SPOOL, it is that of the store or the service which
-the flags and the environment name.
+		Short: "Answer a hook that an agent calls",
+		Long: `An agent calls this command with an event on standard input, as graphkernel setup arranges. The command
+notes in a spool that the session's transcript has grown, and ends; the next command that opens the store,
+or a running service, imports the turns. Errors are written to standard error, and the exit code is 0, so
+that the agent goes on. The default SPOOL is that of the store or the service that the flags and the
+environment name.
 
-With --context, the events SessionStart and UserPromptSubmit are answered with a context, between
-marks that have its id: at the start, what was said last in the project; for a prompt, what fits it
-of what other sessions said there. Nothing of a session that was held in another folder is in it. The record of the
-context names agent, session and event, and says so if the answer could not be written: graphkernel contexts.
+With --context, the events SessionStart and UserPromptSubmit are answered with a context, between marks that
+have its id: at the start of a session, what was said last in the project; for a prompt, what other sessions
+of the project said that fits it. It has nothing from sessions that were held in another folder. The record
+of the context names the agent, the session and the event, and says so if the answer could not be written:
+see graphkernel contexts.
 
-With --guard, the event PreToolUse is answered with a refusal if a rule of that policy
-(deny_rules_v1) denies the call, and with nothing if none does: the agent's own questions are
-asked as before. If the call cannot be judged, the exit code is 2, which blocks it.`,
+With --guard, the event PreToolUse is answered with a refusal if a rule of that policy (deny_rules_v1) denies
+the call, and otherwise with nothing: the agent's own questions are asked as before. If the call cannot be
+judged, the exit code is 2, which blocks it.`,
 		Args:              cobra.RangeArgs(1, 2),
 		ValidArgsFunction: cobra.FixedCompletions(agentNames(), cobra.ShellCompDirectiveNoFileComp),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -68,11 +69,11 @@ asked as before. If the call cannot be judged, the exit code is 2, which blocks 
 				return err
 			}
 			if f.guard != "" {
-				return judge(c.Context(), a, spool, agent, policy.ID(f.guard)) // without a home folder nothing is kept
+				return judge(c.Context(), a, spool, agent, policy.ID(f.guard)) // without a home folder nothing is stored
 			}
 			e := capture.Receive(spool, agent, a.IO.Stdin, a.IO.Stderr, a.Clock())
 			if e == nil || f.context == "" {
-				return a.IO.Print(struct{}{}, func(io.Writer) {}) // the agent is told nothing
+				return a.IO.Print(struct{}{}, func(io.Writer) {}) // the agent gets no text
 			}
 			return tell(c.Context(), a, spool, e, ContextPolicy(f.context))
 		},
@@ -86,11 +87,11 @@ asked as before. If the call cannot be judged, the exit code is 2, which blocks 
 	return c
 }
 
-// judge answers PreToolUse. An error, whatever it is, blocks the call.
+// judge answers PreToolUse. Any error blocks the call.
 func judge(ctx context.Context, a *cli.App, spool *capture.Spool, agent capture.Agent, id policy.ID) error {
 	ctx, cancel := context.WithTimeout(ctx, guardDeadline)
 	defer cancel()
-	done := make(chan int, 1) // a disk that does not answer heeds no context
+	done := make(chan int, 1) // a disk that does not respond ignores the context's deadline
 	v := hook.Verdict{Spool: spool, Policy: string(id), Stdout: answers{a.IO}, Stderr: a.IO.Stderr, Now: a.Clock}
 	go func() {
 		event, err := io.ReadAll(io.LimitReader(a.IO.Stdin, capture.MaxEvent+1))

@@ -21,36 +21,37 @@ import (
 	"github.com/graphkernel/graphkernel/token"
 )
 
-// Bounds of what is prepared.
+// Limits of the contexts that are prepared.
 const (
-	keepProjects = 12              // those in which something was said last
-	keepEach     = 2               // contexts for each, since each is given to one session
-	keepPause    = 5 * time.Second // from the end of one round to the next, if the history changes all the time
+	keepProjects = 12              // projects, those in which something was said last
+	keepEach     = 2               // contexts for each project; each is given to one session
+	keepPause    = 5 * time.Second // pause between two rounds while the history keeps changing
 )
 
-// anywhere is the name of a project that stands for all in which no session was held.
+// anywhere is the name of a project that stands for all folders in which no session was held.
 const anywhere = "anywhere"
 
-// A keeping prepares contexts for the sessions that begin next, and again when the history has grown.
+// A keeping prepares contexts for the next sessions, and prepares them again when the history has grown.
 type keeping struct {
 	*teller
 
 	mu       sync.Mutex
 	policies []string // guarded by mu
-	head     dag.Seq  // of the history, when the last round began
-	warm     dag.Seq  // of the history, when the index was made to reach it
-	done     bool     // a round ended, and nobody asked by another policy since
-	signed   signer   // of the last round
+	head     dag.Seq  // head of the history when the last round began
+	warm     dag.Seq  // head of the history when the index was last updated to it
+	done     bool     // a round has ended, and no further policy was requested since
+	signed   signer   // keys of the last round
 	next     time.Time
 }
 
-// A signer is what a round of preparing signs with. A service takes a keyring over a little after the file changed, so that the two change one after the other.
+// A signer is the file and the key that a round of preparing signs with. A service reads a keyring a little after the file has changed, so the two change one
+// after the other.
 type signer struct {
 	file capture.KeyFile
 	key  token.KeyID
 }
 
-// ask has contexts prepared by a policy, too.
+// ask adds a policy by which contexts are prepared.
 func (k *keeping) ask(id policy.ID) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -78,7 +79,7 @@ func (k *keeping) look(ctx context.Context) error {
 		return err
 	}
 	head, err := k.session.Head(ctx)
-	if err == nil && head != k.warm { // so that hooks find the index as new as the history
+	if err == nil && head != k.warm { // so that the index is up to date when hooks search it
 		if _, err := k.listFolders(ctx); err != nil {
 			return err
 		}
@@ -100,7 +101,7 @@ func (k *keeping) look(ctx context.Context) error {
 
 func (k *keeping) signer() signer { return signer{k.keys(), k.session.Kernel.Contexts().SigningKey()} }
 
-// unlessLater returns nil for an error that says that nothing can be prepared here, or not now.
+// unlessLater returns nil for an error which says that nothing can be prepared here or now.
 func unlessLater(err error) error {
 	for _, later := range []error{errors.ErrUnsupported, store.ErrBusy, kernel.ErrIndexing, ready.ErrMoved} {
 		if errors.Is(err, later) {
@@ -110,7 +111,7 @@ func unlessLater(err error) error {
 	return err
 }
 
-// keep prepares contexts by policies for the projects in which something was said last.
+// keep prepares contexts by policies for the projects with the latest turns.
 func (t *teller) keep(ctx context.Context, asked []string) error {
 	folder, last, err := t.session.Ready(ctx)
 	if err != nil {
@@ -124,11 +125,11 @@ func (t *teller) keep(ctx context.Context, asked []string) error {
 		return err
 	}
 	var keys []string
-	var failed []error // one project does not keep the others waiting
+	var failed []error // an error in one project does not stop the others
 	for _, id := range asked {
 		seen := map[string]bool{}
 		keys = append(keys, capture.ReadyKey(id, ""))
-		nobody, err := projectIn(ctx, list, t.spool, filepath.Join(t.spool.Folder(), anywhere)) // in which no session was held
+		nobody, err := projectIn(ctx, list, t.spool, filepath.Join(t.spool.Folder(), anywhere)) // a project without sessions
 		if err == nil {
 			err = t.keepFor(ctx, nobody, policy.ID(id), folder, keys[len(keys)-1], last)
 		}
@@ -164,7 +165,7 @@ func (t *teller) keep(ctx context.Context, asked []string) error {
 	return errors.Join(append(failed, err)...)
 }
 
-// keepFor prepares contexts for a project, unless the waiting contexts were made of the same history, rules and keys.
+// keepFor prepares contexts for a project, unless the waiting contexts were made from the same history, rules and keys.
 func (t *teller) keepFor(ctx context.Context, held *project, id policy.ID, folder ready.Folder, key string, last dag.Seq) error {
 	r := startRequest(held)
 	if err := held.about(ctx, t.session, r, anywhere); err != nil {
@@ -182,7 +183,7 @@ func (t *teller) keepFor(ctx context.Context, held *project, id policy.ID, folde
 	return folder.Keep(key, uint64(last), about, texts...)
 }
 
-// prepare makes contexts that a hook gives without the store. It makes none where there is nothing to choose from.
+// prepare makes contexts that a hook can give without opening the store. It makes none if there is nothing to choose from.
 func (t *teller) prepare(ctx context.Context, r *api.ContextRequest) (texts [][]byte, err error) {
 	keys := t.keys()
 	for range keepEach {
@@ -206,14 +207,14 @@ func (t *teller) prepare(ctx context.Context, r *api.ContextRequest) (texts [][]
 	return texts, nil
 }
 
-// KeepAfter is Keep after a change, which is whole without it: what fails is a note.
+// KeepAfter calls Keep after a change. The change is complete without it, so an error is only a note.
 func KeepAfter(ctx context.Context, a *cli.App) {
 	if err := Keep(ctx, a); err != nil {
 		a.IO.Note("graphkernel: nothing could be prepared for the sessions that begin next: %v", err)
 	}
 }
 
-// Keep prepares contexts for the sessions that begin next, if hooks ask for any. It opens the store with the keys that sign.
+// Keep prepares contexts for the next sessions, if hooks ask for any. It opens the store with the keys that sign.
 func Keep(ctx context.Context, a *cli.App) error {
 	spool, err := a.Settings.Spool()
 	if err != nil {
@@ -226,7 +227,7 @@ func Keep(ctx context.Context, a *cli.App) error {
 	keys := capture.KeyFileAt(a.Settings.KeyringFile()) // before the keys are read
 	ring, err := a.Signing.RingToSign()
 	if err != nil {
-		return nil //nolint:nilerr // doctor says that nothing can be signed
+		return nil //nolint:nilerr // doctor reports that nothing can be signed
 	}
 	err = a.Stores.WithReadyKernel(ctx, ring, func(s *cli.Session) error {
 		t := teller{session: s, spool: spool, now: a.Clock, keys: func() capture.KeyFile { return keys }}

@@ -22,7 +22,7 @@ import (
 	"github.com/graphkernel/graphkernel/token"
 )
 
-// idle is how long a process that answers hooks stays without one.
+// idle is how long a process that answers hooks stays without being called.
 const idle = 10 * time.Minute
 
 func residentCommand(a *cli.App) *cobra.Command {
@@ -31,10 +31,10 @@ func residentCommand(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "resident [SPOOL]",
 		Short: "Answer hooks for a while",
-		Long: `Keeps the store open and answers the hooks of one spool over a socket that only its user may use, so
-that they need not wait for the store. It takes in what hooks captured, prepares what the next sessions are told, and ends after
---idle without a hook. Hooks start it; a running graphkernel serve does the same work, and then it ends at once.
-GRAPHKERNEL_RESIDENT=off keeps hooks from starting it.`,
+		Long: `Keeps the store open and answers the hooks of one spool, so that they need not wait for the store. The socket
+for this may be used only by the same user. The process imports the sessions that hooks captured, prepares
+contexts for the next sessions, and ends when no hook has called for --idle. Hooks start it. If graphkernel
+serve runs, which does the same work, it ends at once. GRAPHKERNEL_RESIDENT=off keeps hooks from starting it.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			spool, err := a.Settings.Spool()
@@ -46,7 +46,7 @@ GRAPHKERNEL_RESIDENT=off keeps hooks from starting it.`,
 			}
 			keys := capture.KeyFileAt(a.Settings.KeyringFile()) // before the keys are read
 			ring, err := a.Signing.RingToSign()
-			if errors.Is(err, cli.ErrNoSecret) { // no context can be signed, and sessions are taken in all the same
+			if errors.Is(err, cli.ErrNoSecret) { // contexts cannot be signed, but sessions are still imported
 				ring, err = token.Keyring{}, nil
 			}
 			if err != nil {
@@ -71,7 +71,7 @@ GRAPHKERNEL_RESIDENT=off keeps hooks from starting it.`,
 			}
 			stores := a.Stores.ForRequests()
 			err = stores.WithReadyKernel(c.Context(), ring, attend)
-			if errors.Is(err, cli.ErrNoStore) { // what waits makes one
+			if errors.Is(err, cli.ErrNoStore) { // importing the waiting sessions makes the store
 				err = stores.WithKernel(c.Context(), ring, attend)
 			}
 			if errors.Is(err, resident.ErrThere) || errors.Is(err, context.Canceled) {
@@ -81,7 +81,7 @@ GRAPHKERNEL_RESIDENT=off keeps hooks from starting it.`,
 		},
 	}
 	c.Flags().StringVar(&asked, "context", "", "prepare contexts that are chosen by this policy; default is the kernel's")
-	c.Flags().DurationVar(&stay, "idle", idle, "end after this time without a hook")
+	c.Flags().DurationVar(&stay, "idle", idle, "how long to stay without being called by a hook")
 	a.Settings.RegisterSecrets(c)
 	return c
 }
@@ -92,23 +92,24 @@ type Attendant struct {
 	tell   teller
 	screen *secrets.Screen
 	log    *slog.Logger
-	listen *resident.Listener // nil: nobody can ask here
+	listen *resident.Listener // nil: no hook can connect
 	flags  []string
-	idle   time.Duration // 0: it stays
+	idle   time.Duration // 0: the attendant never ends because it is idle
 	since  []fs.FileInfo // the files of the store and of keys, when the attendant began
-	last   atomic.Int64  // when a hook was there last, in nanoseconds
+	last   atomic.Int64  // time of the last hook, in nanoseconds
 
 	keeping keeping
 }
 
-// Attend prepares to answer the hooks of a spool. If another process does, the error wraps resident.ErrThere, or with over the other process stops.
+// Attend prepares to answer the hooks of a spool. If another process answers them, the error wraps resident.ErrThere; with over, the other process is stopped
+// instead.
 func Attend(a *cli.App, s *cli.Session, spool *capture.Spool, screen *secrets.Screen, log *slog.Logger, over bool) (*Attendant, error) {
 	flags, err := a.Settings.Flags()
 	if err != nil {
 		return nil, err
 	}
 	at := &Attendant{a: a, since: snapshot(a), tell: teller{session: s, spool: spool, now: a.Clock, wait: a.HookWait}, screen: screen, log: log, flags: flags}
-	at.tell.keys = func() capture.KeyFile { return capture.KeyFileAt(a.Settings.KeyringFile()) } // a service takes over a keyring that changes
+	at.tell.keys = func() capture.KeyFile { return capture.KeyFileAt(a.Settings.KeyringFile()) } // a service reads a keyring again when it changes
 	at.keeping.teller = &at.tell
 	if at.listen, err = resident.Listen(context.Background(), spool.Folder(), over); errors.Is(err, errors.ErrUnsupported) {
 		err = nil
@@ -116,13 +117,13 @@ func Attend(a *cli.App, s *cli.Session, spool *capture.Spool, screen *secrets.Sc
 	return at, err
 }
 
-// hurriedTexts is how many texts the kernel reads at most for the index of search while a hook waits. They take some 15 ms.
+// hurriedTexts is the most texts that the kernel reads for the search index while a hook waits. They take about 15 ms.
 const hurriedTexts = 100
 
-// looks is how often an attendant looks whether hooks said that a session has more.
+// looks is how often an attendant checks whether hooks reported that a session has grown.
 const looks = time.Second
 
-// Run answers hooks and takes in what they captured, until ctx ends, no hook has come for the idle time, or another process took over.
+// Run answers hooks and imports the sessions that they captured, until ctx ends, no hook has called for the idle time, or another process takes over.
 func (at *Attendant) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -152,11 +153,11 @@ func (at *Attendant) Run(ctx context.Context) error {
 		err = errors.Join(err, at.keeping.look(ctx))
 		if err == nil {
 			said = ""
-		} else if err.Error() != said { // it is tried again with every look
+		} else if err.Error() != said { // retried with every look
 			said = err.Error()
 			at.log.Warn("some of what was captured could not be taken in, and waits", "error", err)
 		}
-		if at.idle > 0 && at.listen == nil { // nobody could tell it that a hook was there
+		if at.idle > 0 && at.listen == nil { // no hook could reach it
 			return nil
 		}
 		select {
@@ -172,22 +173,22 @@ func (at *Attendant) Run(ctx context.Context) error {
 
 func (at *Attendant) touch() { at.last.Store(at.a.Clock().UnixNano()) }
 
-// outdated reports whether the store's file is another one, or a file of keys has changed, since the attendant began.
+// outdated reports whether the store's file was replaced, or a file of keys was changed, since the attendant began.
 func (at *Attendant) outdated() bool {
 	if at.tell.session.Kernel == nil {
 		return false
 	}
 	now := snapshot(at.a)
-	store := at.since[0] != nil && !os.SameFile(at.since[0], now[0]) // of PostgreSQL there is no file
+	store := at.since[0] != nil && !os.SameFile(at.since[0], now[0]) // a PostgreSQL store has no file
 	return store || cli.Changed(at.since[1], now[1]) || cli.Changed(at.since[2], now[2])
 }
 
-// snapshot looks at the files of the store, the keyring and the identity.
+// snapshot returns the state of the files of the store, the keyring and the identity.
 func snapshot(a *cli.App) (files []fs.FileInfo) {
 	look := func(path string, err error) {
 		var info fs.FileInfo
 		if err == nil {
-			info, _ = os.Stat(path) // nil if it is not there
+			info, _ = os.Stat(path) // nil if there is no file
 		}
 		files = append(files, info)
 	}
@@ -197,7 +198,7 @@ func snapshot(a *cli.App) (files []fs.FileInfo) {
 	return files
 }
 
-// asked notes that hooks ask for contexts by a policy, so that some are prepared.
+// asked notes that hooks ask for contexts by a policy, so that such contexts are prepared.
 func (at *Attendant) asked(id policy.ID) { at.keeping.ask(id) }
 
 // answer answers one hook.
@@ -232,7 +233,7 @@ func (at *Attendant) answer(ctx context.Context, r *resident.Request) (*resident
 	}
 }
 
-// policies returns the policies by which hooks ask for contexts.
+// policies returns the policies of the contexts that hooks ask for.
 func policies(spool *capture.Spool) []string {
 	in, err := spool.ReadyIn()
 	if err != nil {

@@ -27,27 +27,27 @@ type setupFlags struct {
 	settings, context, guard     string
 }
 
-// noContext in place of a policy leaves contexts out.
+// noContext is the value of --context for no contexts.
 const noContext = "none"
 
 func setupCommand(a *cli.App) *cobra.Command {
 	var f setupFlags
 	c := &cobra.Command{
 		Use:   "setup AGENT",
-		Short: "Have an agent's sessions come by themselves",
-		Long: `Adds hooks to the settings of an agent (claude-code, codex, gemini), so that its sessions are captured while they
-are written. The difference is shown before anything is changed, and nothing else in the settings
-changes. A hook takes a few milliseconds and notes that a session has more; its turns come from
-the agent's own transcript, by the same importer as import.
+		Short: "Capture an agent's sessions automatically",
+		Long: `Adds hooks to the settings of an agent (claude-code, codex, gemini), so that its sessions are captured while
+they are written. The difference is shown before anything is changed, and nothing else in the settings
+changes. A hook takes a few milliseconds and notes that a session has grown. The turns come from the agent's
+own transcript, by the same importer as with graphkernel import.
 
-When a session starts, a hook also tells the agent what was said last in the same project: a signed
-context of at most 8 000 characters, between marks that have its id. With --guard, a hook judges each tool call
-before it runs. What it cannot judge it blocks. If the hook itself cannot be started, Claude Code blocks the
-call from version 2.1.295 on; older versions, Codex and Gemini run it. Codex runs new hooks only
+When a session starts, a hook also tells the agent what was said last in the same project: a signed context
+of at most 8 000 characters, between marks that have its id. With --guard, a hook judges each tool call
+before it runs. It blocks calls that it cannot judge. If the hook itself cannot be started, Claude Code
+blocks the call from version 2.1.295 on; older versions, Codex and Gemini run it. Codex runs new hooks only
 after a person has trusted them (/hooks).
 
-What is captured goes to the store, or the service, that this command names by its flags and the
-environment. As JSON:
+The sessions are stored in the store, or by the service, that the flags and the environment of this command
+name. As JSON:
 
   {"settings","changed","content"} (content with --print alone)`,
 		Example: `  graphkernel setup claude-code
@@ -66,12 +66,12 @@ environment. As JSON:
 		},
 	}
 	c.Flags().BoolVar(&f.print, "print", false, "print the settings as they would be, and change nothing")
-	c.Flags().BoolVar(&f.undo, "undo", false, "take out the hooks that setup added")
-	c.Flags().BoolVar(&f.yes, "yes", false, "change the settings without a question")
-	c.Flags().StringVar(&f.settings, "settings", "", "the agent's settings (default: those of the user)")
-	c.Flags().StringVar(&f.context, "context", hook.DefaultPolicy, "at the start of a session, tell the agent what was said last in the project, chosen by this policy; default is the kernel's, and none leaves it out")
-	c.Flags().BoolVar(&f.eachPrompt, "each-prompt", false, "tell it what fits each prompt, too")
-	c.Flags().StringVar(&f.guard, "guard", "", "refuse the tool calls that this policy (deny_rules_v1) denies, and any while they cannot be judged; none takes the guard out")
+	c.Flags().BoolVar(&f.undo, "undo", false, "remove the hooks that setup added")
+	c.Flags().BoolVar(&f.yes, "yes", false, "change the settings without asking")
+	c.Flags().StringVar(&f.settings, "settings", "", "the file of the agent's settings (default: the user's settings)")
+	c.Flags().StringVar(&f.context, "context", hook.DefaultPolicy, "tell the agent at the start of a session what was said last in the project, chosen by this policy; default is the kernel's, none leaves it out")
+	c.Flags().BoolVar(&f.eachPrompt, "each-prompt", false, "also tell the agent what fits each prompt")
+	c.Flags().StringVar(&f.guard, "guard", "", "refuse the tool calls that this policy (deny_rules_v1) denies, and all calls while they cannot be judged; none removes the guard")
 	_ = c.RegisterFlagCompletionFunc("context", a.Stores.CompletePolicies(contexts.PolicyType)) // the flag exists
 	_ = c.RegisterFlagCompletionFunc("guard", a.Stores.CompletePolicies(guard.RulesType))       // the flag exists
 	c.MarkFlagsMutuallyExclusive("print", "yes")
@@ -119,7 +119,7 @@ func setup(ctx context.Context, a *cli.App, agent capture.Agent, f *setupFlags) 
 		return err
 	}
 	if f.print {
-		return a.IO.Print(setupJSON{Settings: path, Content: string(after)}, func(w io.Writer) { _, _ = w.Write(after) }) // the program reports it
+		return a.IO.Print(setupJSON{Settings: path, Content: string(after)}, func(w io.Writer) { _, _ = w.Write(after) }) // the program reports a write error
 	}
 	change := diff.Diff(path, before, path, after)
 	if change == nil || f.undo && before == nil {
@@ -175,7 +175,7 @@ type setupJSON struct {
 	Content  string `json:"content,omitempty"`
 }
 
-// agree shows a change and asks whether it is to be made.
+// agree shows a change and asks whether to make it.
 func agree(a *cli.App, change, path string, yes bool) error {
 	fmt.Fprint(a.IO.Stderr, change)
 	if yes {
@@ -187,7 +187,7 @@ func agree(a *cli.App, change, path string, yes bool) error {
 	return a.IO.Agree(fmt.Sprintf("Change %s so?", path), "nothing was changed")
 }
 
-// settingsOf returns the file of the agent's settings, behind any links.
+// settingsOf returns the file of the agent's settings, with links resolved.
 func settingsOf(a *cli.App, agent capture.Agent, named string) (string, error) {
 	path := cli.First(named, agent.SettingsFile(a.Settings.Getenv))
 	if path == "" {
@@ -199,7 +199,7 @@ func settingsOf(a *cli.App, agent capture.Agent, named string) (string, error) {
 	return path, nil
 }
 
-// writeSettings replaces the settings, whole or not at all, and leaves their mode as it is.
+// writeSettings replaces the settings atomically and keeps their mode.
 func writeSettings(path string, data []byte) error {
 	mode := fs.FileMode(0o600)
 	if info, err := os.Stat(path); err == nil {
@@ -214,7 +214,7 @@ func writeSettings(path string, data []byte) error {
 	return os.Chmod(path, mode)
 }
 
-// hooksFor returns the hooks that an agent is to run. They run the small program, which is next to this one; where it is not, they run this one.
+// hooksFor returns the hooks for an agent. They run graphkernel-hook if it is next to this program, and otherwise this program.
 func hooksFor(a *cli.App, agent capture.Agent, f *setupFlags) ([]capture.Hook, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -254,7 +254,7 @@ func hooksFor(a *cli.App, agent capture.Agent, f *setupFlags) ([]capture.Hook, e
 	return hooks, nil
 }
 
-// prepareBy has contexts prepared for hooks by a policy from now on.
+// prepareBy adds a policy by which contexts are prepared for hooks.
 func prepareBy(spool *capture.Spool, id string) error {
 	in, err := spool.ReadyIn()
 	if err != nil || slices.Contains(in.Policies, id) {
@@ -264,7 +264,7 @@ func prepareBy(spool *capture.Spool, id string) error {
 	return spool.SetReadyIn(in)
 }
 
-// checkPolicies makes sure that the policies are registered: an agent whose guard has none could call no tool.
+// checkPolicies checks that the policies are registered: an agent whose guard has no policy could call no tool.
 func checkPolicies(ctx context.Context, a *cli.App, f *setupFlags) error {
 	spool, err := a.Settings.Spool()
 	if err != nil {

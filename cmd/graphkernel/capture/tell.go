@@ -21,7 +21,8 @@ import (
 	"github.com/graphkernel/graphkernel/slice/issued"
 )
 
-// tell answers an event with a context. An agent that gets none goes on without. What waits in the spool is taken in first, since no other process may do it.
+// tell answers an event with a context. If there is none, the agent goes on without it. Waiting sessions are imported first, because no other process may do
+// so.
 func tell(ctx context.Context, a *cli.App, spool *capture.Spool, e *capture.Event, id policy.ID) error {
 	if e.Name != capture.SessionStart && e.Name != capture.UserPromptSubmit || e.Name == capture.UserPromptSubmit && capture.IsSmallTalk(e.Prompt) {
 		return nil
@@ -29,11 +30,11 @@ func tell(ctx context.Context, a *cli.App, spool *capture.Spool, e *capture.Even
 	ctx, cancel := context.WithTimeout(ctx, contextDeadline)
 	defer cancel()
 	quiet := a.IO.Quiet
-	a.IO.Quiet = true // some agents show what a hook says beside its answer
+	a.IO.Quiet = true // some agents show the messages of a hook together with its answer
 	ring, err := a.Signing.RingToSign()
 	if err == nil {
 		err = a.Stores.ForRequests().Waiting(a.HookWait).WithKernel(ctx, ring, func(s *cli.Session) error {
-			t := teller{session: s, spool: spool, now: a.Clock} // the store waits for others no longer than a hook may
+			t := teller{session: s, spool: spool, now: a.Clock} // waits for other processes no longer than a hook may
 			given, err := t.give(ctx, e, id)
 			if err != nil || given == nil {
 				return err
@@ -57,34 +58,34 @@ func tell(ctx context.Context, a *cli.App, spool *capture.Spool, e *capture.Even
 	return nil
 }
 
-// MaxContext bounds what an agent is told, in bytes, and so in characters. More than 10 000 characters Claude Code would put into a file.
+// MaxContext is the most bytes, and so characters, of a context for an agent. Claude Code would put more than 10 000 characters into a file.
 const MaxContext = 8_000
 
 // marksRoom is more than the bytes of the marks around a prompt: two ids of contexts, the id of a policy, and a number.
 const marksRoom = 300
 
-// reportDeadline is how long a hook takes at most to report that it could not write.
+// reportDeadline is the longest time that a hook takes to report that it could not write.
 const reportDeadline = 2 * time.Second
 
-// A teller makes what hooks tell agents.
+// A teller makes the contexts that hooks give to agents.
 type teller struct {
 	session *cli.Session
 	spool   *capture.Spool
 	now     func() time.Time
-	keys    func() capture.KeyFile // the keyring's file, as it was before it was read
-	wait    time.Duration          // for the lock of the store; 0: as long as it takes
+	keys    func() capture.KeyFile // returns the state of the keyring's file from before it was read
+	wait    time.Duration          // the longest wait for the lock of the store; 0: no limit
 	folders listed                 // the last list
-	late    sync.WaitGroup         // records that come too late
+	late    sync.WaitGroup         // records that were not finished in time
 }
 
-// listed keeps the folders of a tenant as of a number.
+// A listed is a list of a tenant's folders as of a number.
 type listed struct {
 	mu   sync.Mutex
 	at   dag.Seq
 	list *api.Folders
 }
 
-// listFolders returns the folders in which something was said. The list is made again when the history has grown.
+// listFolders returns the folders in which something was said. It reads the list again when the history has grown.
 func (t *teller) listFolders(ctx context.Context) (*api.Folders, error) {
 	head, err := t.session.Head(ctx)
 	if err != nil {
@@ -105,13 +106,13 @@ func (t *teller) listFolders(ctx context.Context) (*api.Folders, error) {
 	return &list, nil
 }
 
-// A given is a context that is on record, for one event.
+// A given is a recorded context for one event.
 type given struct {
-	text   []byte                                       // what the agent reads
-	failed func(ctx context.Context, cause error) error // records that the agent does not have it
+	text   []byte                                       // the text for the agent
+	failed func(ctx context.Context, cause error) error // records that the agent did not get the context
 }
 
-// give makes a context for an event and records it. It returns nil where there is nothing to choose from.
+// give makes a context for an event and records it. It returns nil if there is nothing to choose from.
 func (t *teller) give(ctx context.Context, e *capture.Event, id policy.ID) (*given, error) {
 	if e.Session == "" {
 		return nil, fmt.Errorf("the event has no session_id, which the record of a context names")
@@ -146,17 +147,18 @@ func (t *teller) give(ctx context.Context, e *capture.Event, id policy.ID) (*giv
 	}}, nil
 }
 
-// clipped returns a text that is short enough for a reason.
+// clipped shortens a text to the length of a reason.
 func clipped(reason string) string { return strings.ToValidUTF8(reason[:min(len(reason), 500)], "") }
 
-// framed puts a context between marks. No text in it can end it, since none can name the id of a context that it is in.
+// framed puts a context between marks. No text in the context can end it early, because no text can name the id of the context that contains it.
 func framed(b *contexts.Bundle) string {
 	p := &b.Provenance
 	return fmt.Sprintf("<graphkernel-context %s policy=%s as_of=%d>\n%s\n</graphkernel-context %s>", p.SliceID, p.PolicyID, b.AsOf, bytes.TrimSuffix(b.Render(), []byte("\n")), p.SliceID)
 }
 
-// requestFor returns the request that answers an event, nil if there is nothing to ask for. A context is chosen from sessions that were held in the
-// project of the event's folder alone. A prompt is told nothing of its own session, which the agent knows; a session that goes on begins with its own last turns.
+// requestFor returns the request for the context of an event, or nil if there is nothing to ask for. The context is chosen only from sessions that were held
+// in the project of the event's folder. For a prompt, the prompt's own session is left out, because the agent knows it; for a session that is continued, the
+// context starts with the session's own last turns.
 func (t *teller) requestFor(ctx context.Context, e *capture.Event) (*api.ContextRequest, error) {
 	s := t.session
 	list, err := t.listFolders(ctx)
@@ -184,8 +186,8 @@ func startRequest(held *project) *api.ContextRequest {
 	return &api.ContextRequest{Format: string(contexts.Markdown), Fit: MaxContext - marksRoom, NonEmpty: true, Folders: held.folders}
 }
 
-// about sets the question of a request to the subjects of the project's last sessions. A project without sessions is asked for by
-// name, since rules for every folder hold in it too.
+// about sets the question of a request to the subjects of the project's last sessions. For a project without sessions the question is its name, because rules
+// for every folder apply to it, too.
 func (p *project) about(ctx context.Context, s *cli.Session, r *api.ContextRequest, name string) error {
 	of, err := p.lately(ctx, s, r.Except)
 	if err != nil {
@@ -195,7 +197,7 @@ func (p *project) about(ctx context.Context, s *cli.Session, r *api.ContextReque
 		r.Task = name
 		return nil
 	}
-	if r.AsOf, err = s.Head(ctx); err != nil { // the default is the anchor's number, which leaves out turns that were imported later
+	if r.AsOf, err = s.Head(ctx); err != nil { // the default would be the anchor's number, which leaves out turns that were imported later
 		return err
 	}
 	r.Anchor, r.Task = of.last.String(), strings.Join(of.prompts, "\n")
@@ -203,7 +205,7 @@ func (p *project) about(ctx context.Context, s *cli.Session, r *api.ContextReque
 	return nil
 }
 
-// aboutSessions is how many of a project's last sessions say what a new one may be about.
+// aboutSessions is how many of a project's last sessions suggest the subject of a new one.
 const aboutSessions = 5
 
 // A project has the sessions that were held in the folders of one project.
@@ -212,7 +214,7 @@ type project struct {
 	newest  []api.RecentConversation // the last sessions, the newest first
 }
 
-// projectIn returns the project of a folder, of all folders of a tenant. No session need have been held there.
+// projectIn returns the project of a folder, given all folders of a tenant. There need not be sessions in it.
 func projectIn(ctx context.Context, list *api.Folders, spool *capture.Spool, folder string) (*project, error) {
 	of, err := spool.Project(folder)
 	if err != nil {
@@ -240,8 +242,8 @@ func projectIn(ctx context.Context, list *api.Folders, spool *capture.Spool, fol
 	return p, nil
 }
 
-// Bounds of the folders that are compared, and of those of which transcripts have a digest alone. A context has room for more folders than these: those in
-// which something was said last.
+// Limits of the folders that are compared, and of the spellings of folders for which transcripts have only a digest. A request has room for more folders than
+// mostSpellings; the rest are the folders in which something was said last.
 const (
 	mostFolders   = 2000
 	mostSpellings = 50
@@ -249,12 +251,12 @@ const (
 
 // A recent holds the last turn of a project and the first prompts of its last sessions.
 type recent struct {
-	last    dag.TurnID   // of the newest session there
-	prompts []string     // the first of each of the last sessions there
-	from    []dag.TurnID // the turns that the prompts are the beginnings of
+	last    dag.TurnID   // last turn of the newest session there
+	prompts []string     // the first prompt of each of the last sessions there
+	from    []dag.TurnID // the turns of these prompts
 }
 
-// lately returns the recent turns of the project, without some conversations; nil if there are none.
+// lately returns the recent turns of the project, without the excepted conversations; nil if there are none.
 func (p *project) lately(ctx context.Context, s *cli.Session, except []dag.ConversationID) (found *recent, err error) {
 	for _, h := range p.newest {
 		if slices.ContainsFunc(except, func(id dag.ConversationID) bool { return id.String() == h.Conversation.String() }) {

@@ -19,7 +19,7 @@ import (
 	"github.com/graphkernel/graphkernel/token"
 )
 
-// transcriptFolders are where agents keep their transcripts, below the home folder.
+// transcriptFolders are the folders below the home folder in which agents keep their transcripts.
 var transcriptFolders = []string{".claude/projects", ".codex/sessions", ".gemini/tmp"}
 
 func watchCommand(a *cli.App) *cobra.Command {
@@ -28,11 +28,11 @@ func watchCommand(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "watch [FOLDER...]",
 		Short: "Import transcripts as they grow",
-		Long: `Imports the transcripts in folders, and again each one that is written to, until it is interrupted: for
-agents without hooks. It looks at names, sizes and times of files every two seconds. Each transcript
-is read by the same importer as with import, so nothing comes twice, and a run that was killed goes on
-where it was. Sessions of folders that capture leaves out are left out. Without FOLDER it takes those of Claude Code, Codex CLI and Gemini CLI that are there.
-At its end, as JSON:
+		Long: `Imports the transcripts in folders, and imports a transcript again whenever it grows, until the command is
+interrupted. It is for agents without hooks. The command checks the names, sizes and times of files every two
+seconds (--every). It uses the same importer as graphkernel import: no turn is imported twice, and a run that
+was killed continues where it was. Sessions of folders that capture leaves out are left out. The default
+FOLDERs are those of Claude Code, Codex CLI and Gemini CLI that exist. At the end, as JSON:
 
   {"turns","transcripts"} (how many turns were admitted, of how many files)`,
 		Example: `  graphkernel watch
@@ -54,7 +54,7 @@ At its end, as JSON:
 			return a.Stores.WithNewKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
 				opts := ingest.Options{Secrets: a.Stores.Screen(policy, s.Tenant, false)}
 				w := &watching{io: a.IO, told: map[string]string{}, from: map[string]bool{}, watcher: capture.NewWatcher(folders...), read: func(ctx context.Context, path string) (int, error) {
-					left, err := a.Settings.LeavingOut(nil, false) // each time: the list may have changed
+					left, err := a.Settings.LeavingOut(nil, false) // read each time, because the list may have changed
 					if err != nil {
 						return 0, err
 					}
@@ -68,17 +68,17 @@ At its end, as JSON:
 					err = w.run(c.Context(), tick.C)
 				}
 				stop()
-				_, _ = s.FinishIndex(c.Context(), w.turns, false, func(_, _ int64) {}) // the next command goes on
-				if err != nil && !errors.Is(err, context.Canceled) {                   // it ends when it is told to
+				_, _ = s.FinishIndex(c.Context(), w.turns, false, func(_, _ int64) {}) // the next command continues
+				if err != nil && !errors.Is(err, context.Canceled) {                   // cancellation is the usual end
 					return err
 				}
 				return a.IO.Print(map[string]int{"turns": w.turns, "transcripts": len(w.from)}, func(io.Writer) {})
 			})
 		},
 	}
-	c.Flags().DurationVar(&every, "every", 2*time.Second, "how long to wait between looks")
+	c.Flags().DurationVar(&every, "every", 2*time.Second, "how long to wait between checks")
 	a.Settings.RegisterSecrets(c)
-	c.Flags().BoolVar(&once, "once", false, "look once, and end")
+	c.Flags().BoolVar(&once, "once", false, "check once, and end")
 	return c
 }
 
@@ -111,12 +111,12 @@ type watching struct {
 	watcher *capture.Watcher
 	read    func(ctx context.Context, path string) (admitted int, err error)
 
-	told  map[string]string // by transcript, what was told of it last
-	from  map[string]bool   // transcripts of which turns were admitted
+	told  map[string]string // by transcript, the last message about it
+	from  map[string]bool   // transcripts from which turns were admitted
 	turns int
 }
 
-// run looks with each tick, until ctx ends.
+// run looks at each tick, until ctx ends.
 func (w *watching) run(ctx context.Context, tick <-chan time.Time) error {
 	for {
 		select {
@@ -130,7 +130,7 @@ func (w *watching) run(ctx context.Context, tick <-chan time.Time) error {
 	}
 }
 
-// look imports what has changed. If a transcript cannot be imported, that is told once, and it is tried again with each look.
+// look imports the changed transcripts. If a transcript cannot be imported, this is reported once, and it is tried again with each look.
 func (w *watching) look(ctx context.Context) error {
 	changed, err := w.watcher.Look()
 	if err != nil {
@@ -148,7 +148,7 @@ func (w *watching) look(ctx context.Context) error {
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case errors.Is(err, ingest.ErrFormat): // folders of agents hold other files, too
+		case errors.Is(err, ingest.ErrFormat): // folders of agents also hold other files
 		case err != nil:
 			w.watcher.Forget(path)
 			w.tell(path, err)

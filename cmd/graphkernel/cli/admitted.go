@@ -13,11 +13,11 @@ import (
 	"github.com/graphkernel/graphkernel/kernel"
 )
 
-// AdmittedVariable is the variable of the environment that says what is done about secrets in what others bring: over stdio, HTTP and MCP, in facts and in
-// tasks. The service has it as the setting admitted_secrets.
+// AdmittedVariable is the environment variable that says what to do about secrets in text that others bring: over stdio, HTTP and MCP, in turns, facts and
+// tasks. For a service it is the setting admitted_secrets.
 const AdmittedVariable = "GRAPHKERNEL_ADMITTED_SECRETS"
 
-// ParseAdmitted reads a policy for what others bring: what they gave is not changed.
+// ParseAdmitted reads a policy for text that others bring. The policy must not change the text.
 func ParseAdmitted(text string) (secrets.Policy, error) {
 	p, err := secrets.ParsePolicy(text)
 	if err == nil && p == secrets.Redact {
@@ -26,7 +26,7 @@ func ParseAdmitted(text string) (secrets.Policy, error) {
 	return p, err
 }
 
-// AdmittedSecrets returns what the flags and the environment say is done about secrets in what others bring.
+// AdmittedSecrets returns the policy of the flags and the environment for secrets in text that others bring.
 func (s *Settings) AdmittedSecrets() (secrets.Policy, error) {
 	for _, named := range []struct{ by, value string }{{"--admitted-secrets", s.AdmittedFlag}, {AdmittedVariable, s.Getenv(AdmittedVariable)}} {
 		if named.value == "" {
@@ -41,21 +41,21 @@ func (s *Settings) AdmittedSecrets() (secrets.Policy, error) {
 	return secrets.Report, nil
 }
 
-// An Admitted looks for secrets in what others bring. Nil: nobody looks.
+// An Admitted looks for secrets in text that others bring. A nil Admitted does nothing.
 type Admitted struct {
 	screen *secrets.Screen
 	report func(ctx context.Context, in Kept)
 }
 
-// Kept is what was found, and is kept all the same.
+// Kept describes secrets that were found and stored all the same.
 type Kept struct {
 	Tenant dag.Tenant
 	What   string // "turns" or "texts"
-	First  string // the id of the first turn, or where the first text is
+	First  string // the id of the first turn, or the place of the first text
 	Rules  map[string]int
 }
 
-// Counts returns the rules with how often each found something, by name.
+// Counts returns the rules, sorted by name, with the number of finds of each.
 func (k *Kept) Counts() string {
 	var list []string
 	for _, rule := range slices.Sorted(maps.Keys(k.Rules)) {
@@ -64,16 +64,16 @@ func (k *Kept) Counts() string {
 	return strings.Join(list, " ")
 }
 
-// NewAdmitted returns what applies a policy, nil for Off. Report is called once for what is admitted together.
+// NewAdmitted returns an Admitted for a policy, nil for Off. It calls report once for each group of texts that are admitted together.
 func NewAdmitted(p secrets.Policy, report func(context.Context, Kept)) *Admitted {
-	screen := secrets.NewScreen(p, nil) // it replaces nothing, so it needs no key
+	screen := secrets.NewScreen(p, nil) // it replaces nothing, so no key is needed
 	if screen == nil {
 		return nil
 	}
 	return &Admitted{screen, report}
 }
 
-// Apply has a kernel show what others bring.
+// Apply makes a kernel check the text that others bring.
 func (a *Admitted) Apply(c *kernel.Config) {
 	if a != nil {
 		c.Screen, c.ScreenTexts = a.turns, a.texts

@@ -1,6 +1,5 @@
-// Package cli owns what the commands of the program have in common: flags that all of them
-// have, the exit codes, reading and writing files, what a person sees, and opening a store. It
-// is the only place that names a storage back end. What a command does it asks of package kernel.
+// Package cli owns the parts that the commands of the program share: common flags, the exit codes, reading and writing files, the output for people, and
+// opening a store. It is the only package that names a storage back end. Commands ask package kernel to do their work.
 package cli
 
 import (
@@ -20,7 +19,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// A Config is what an App is made of.
+// A Config is the configuration of an App.
 type Config struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
@@ -29,7 +28,7 @@ type Config struct {
 	Clock          func() time.Time
 	Rand           io.Reader                   // draws salts and API keys; nil is the system's randomness
 	Commands       func(*App) []*cobra.Command // all commands of the program
-	Hangup         <-chan os.Signal            // a terminal that is gone: ends the program, except for serve
+	Hangup         <-chan os.Signal            // signals that the terminal is gone; that ends the program, except for serve
 	HookWait       time.Duration               // how long a hook waits for a lock or another process; 0 is HookWait
 
 	Screen func(stream any) (Screen, bool)                                          // nil is ScreenOf
@@ -47,14 +46,14 @@ type App struct {
 	Stores   *Stores
 	Clock    func() time.Time
 	HookWait time.Duration          // how long a hook waits for a lock or another process
-	OnHangup atomic.Pointer[func()] // what to do instead of ending when the terminal is gone
+	OnHangup atomic.Pointer[func()] // called instead of ending the program when the terminal is gone
 
 	commands func(*App) []*cobra.Command
 	hangup   <-chan os.Signal
 	started  bool // the command line was understood
 }
 
-// New makes a run of the program.
+// New makes an App for one run of the program.
 func New(c Config) *App {
 	a := &App{
 		IO:       &Streams{Stdin: c.Stdin, Stdout: c.Stdout, Stderr: c.Stderr, Color: ColourAuto, Getenv: c.Getenv, Environ: c.Environ, Screen: c.Screen, Page: c.Page},
@@ -85,7 +84,7 @@ const FirstSteps = `  graphkernel demo                          see all of it at
   graphkernel verify slice.json
   graphkernel replay slice.json`
 
-// ErrInterrupted is what a person reads who ended the program.
+// ErrInterrupted is the error of a program that a person interrupted.
 var ErrInterrupted = errors.New("interrupted")
 
 // Run runs the program with arguments and returns its exit code.
@@ -116,7 +115,7 @@ func (a *App) Run(ctx context.Context, args []string) int {
 		code = ExitCode(err)
 	}
 	if errors.Is(out.err, syscall.EPIPE) && (err == nil || errors.Is(err, syscall.EPIPE)) {
-		return code // who read the result has enough of it, as head does
+		return code // the reader of the result has read enough, as head does
 	}
 	if err == nil && out.err != nil {
 		err = fmt.Errorf("the result could not be written: %w", out.err)
@@ -137,8 +136,7 @@ func (a *App) Run(ctx context.Context, args []string) int {
 	return code
 }
 
-// endOnHangup ends a run whose terminal is gone, unless a command has something
-// better to do then.
+// endOnHangup ends a run whose terminal is gone, unless the command has set OnHangup.
 func (a *App) endOnHangup(ctx context.Context, end func()) {
 	for {
 		select {
@@ -154,8 +152,7 @@ func (a *App) endOnHangup(ctx context.Context, end func()) {
 	}
 }
 
-// WantsJSON reports whether a command line asks for JSON, even one that could
-// not be understood.
+// WantsJSON reports whether a command line asks for JSON, even if the command line is invalid.
 func WantsJSON(args []string) bool {
 	for i, arg := range args {
 		switch {
@@ -168,7 +165,7 @@ func WantsJSON(args []string) bool {
 	return false
 }
 
-// Root makes the command that all others are below.
+// Root makes the root command with all other commands below it.
 func (a *App) Root() *cobra.Command {
 	version := false
 	root := &cobra.Command{
@@ -209,11 +206,11 @@ func (a *App) Root() *cobra.Command {
 			return status.RunE(status, nil)
 		},
 	}
-	root.Flags().BoolVarP(&version, "version", "v", false, "version for graphkernel") // cobra's own is written by a template, by which the linker keeps every exported method
+	root.Flags().BoolVarP(&version, "version", "v", false, "version for graphkernel") // cobra writes its own with a template, which makes the linker keep every exported method
 	a.Settings.register(root)
 	root.PersistentFlags().StringVar(&a.IO.Output, "output", "text", "text for people, json for programs: one object on standard output")
-	root.PersistentFlags().StringVar((*string)(&a.IO.Color), "color", string(ColourAuto), "colours: auto, which is on a terminal and without NO_COLOR, always or never")
-	root.PersistentFlags().BoolVarP(&a.IO.Quiet, "quiet", "q", false, "say nothing beside the result, except errors")
+	root.PersistentFlags().StringVar((*string)(&a.IO.Color), "color", string(ColourAuto), "colours: auto (only on a terminal, and without NO_COLOR), always or never")
+	root.PersistentFlags().BoolVarP(&a.IO.Quiet, "quiet", "q", false, "print nothing but the result and errors")
 	_ = root.RegisterFlagCompletionFunc("color", cobra.FixedCompletions([]string{string(ColourAuto), string(ColourAlways), string(ColourNever)}, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))                                               // the flag exists
 	root.AddCommand(a.commands(a)...)
@@ -222,8 +219,7 @@ func (a *App) Root() *cobra.Command {
 	return root
 }
 
-// helps makes help an error for commands that do not exist, and one object under
-// --output json.
+// helps makes help for a command that does not exist an error, and prints help as one JSON object under --output json.
 func (a *App) helps(root *cobra.Command) {
 	plain := root.HelpFunc()
 	root.SetHelpFunc(func(c *cobra.Command, args []string) {
@@ -241,7 +237,7 @@ func (a *App) helps(root *cobra.Command) {
 		var text strings.Builder
 		c.SetOut(&text)
 		plain(c, args)
-		_ = a.IO.PrintJSON(map[string]string{"help": text.String()}) // run reports it
+		_ = a.IO.PrintJSON(map[string]string{"help": text.String()}) // Run reports a write error
 	})
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
@@ -263,7 +259,7 @@ func (a *App) helps(root *cobra.Command) {
 	}
 }
 
-// signed is an error with the program's name before it, which a sentence about a command begins with already. Errors of the client begin with "client: ".
+// signed returns the text of an error with the program's name before it, unless the text already begins with a command. The prefix "client: " is removed.
 func signed(err error) string {
 	text := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "graphkernel: "), "client: ")
 	if strings.HasPrefix(text, "graphkernel ") {

@@ -20,7 +20,7 @@ func NoArgs(c *cobra.Command, args []string) error {
 	return nil
 }
 
-// OneArg takes one argument; name says what of.
+// OneArg accepts exactly one argument; name is its name in the error.
 func OneArg(name string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) != 1 {
@@ -30,7 +30,7 @@ func OneArg(name string) cobra.PositionalArgs {
 	}
 }
 
-// AtMostOneArg takes one argument or none; name says what of.
+// AtMostOneArg accepts one argument or none; name is its name in the error.
 func AtMostOneArg(name string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) > 1 {
@@ -40,7 +40,7 @@ func AtMostOneArg(name string) cobra.PositionalArgs {
 	}
 }
 
-// ShowHelp is what a command does that only has subcommands.
+// ShowHelp is the function of a command that only has subcommands.
 func ShowHelp(c *cobra.Command, _ []string) error { return c.Help() }
 
 // KnownCommand refuses arguments of a command that only has subcommands.
@@ -65,7 +65,7 @@ func NoFiles(c *cobra.Command, flags ...string) {
 	}
 }
 
-// flagError says what a flag wants, where the library shows errors of Go.
+// flagError rewords an error about a flag for which the library shows an error of Go.
 func flagError(err error) error {
 	var of *pflag.InvalidValueError
 	var number *strconv.NumError

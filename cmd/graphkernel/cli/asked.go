@@ -14,10 +14,10 @@ import (
 	"github.com/graphkernel/graphkernel/normalize"
 )
 
-// most bounds the items of a page, and the turns that are looked up at once.
+// most is the most items of a page, and of turns that are looked up at once.
 const most = 1000
 
-// all reads every page of a list, or as many as limit takes; 0: no limit. A list that goes on has a next.
+// all reads every page of a list, up to limit items; 0 means no limit. A list has more pages if next is not empty.
 func all[T any](from api.Paging, limit int, read func(api.Paging) (items []T, next string, err error)) ([]T, string, error) {
 	list := []T{}
 	for {
@@ -37,7 +37,7 @@ func all[T any](from api.Paging, limit int, read func(api.Paging) (items []T, ne
 	}
 }
 
-// ListTurns returns a page of turns in the order of admission, and where the next one begins; "" on the last.
+// ListTurns returns a page of turns in the order of admission, and the start of the next page; "" on the last page.
 func (s *Session) ListTurns(ctx context.Context, q api.TurnQuery) (turns []Turn, next string, err error) {
 	page, err := Do(ctx, s, api.ListTurns, q)
 	if err != nil {
@@ -47,7 +47,7 @@ func (s *Session) ListTurns(ctx context.Context, q api.TurnQuery) (turns []Turn,
 	return turns, page.Next, err
 }
 
-// LookUp returns those of some turns that are stored, in no particular order.
+// LookUp returns the stored turns among ids, in no particular order.
 func (s *Session) LookUp(ctx context.Context, ids []dag.TurnID) (turns []Turn, err error) {
 	for len(ids) > 0 {
 		n := min(len(ids), most)
@@ -64,7 +64,7 @@ func (s *Session) LookUp(ctx context.Context, ids []dag.TurnID) (turns []Turn, e
 	return turns, nil
 }
 
-// readTurns reads turns as they are shown.
+// readTurns converts turns of an answer.
 func readTurns(list []api.StoredTurn) ([]Turn, error) {
 	turns := make([]Turn, len(list))
 	for i := range list {
@@ -89,12 +89,12 @@ func (s *Session) Conversations(ctx context.Context) ([]api.Conversation, error)
 	return list, err
 }
 
-// ByLast sorts conversations: those in which something was said last come first.
+// ByLast sorts conversations by their latest turn, the newest first.
 func ByLast(list []api.Conversation) {
 	slices.SortStableFunc(list, func(x, y api.Conversation) int { return cmp.Compare(y.LastAt, x.LastAt) }) // times have one spelling, which sorts as they do
 }
 
-// TurnAfter returns the first turn of a conversation whose number is above one, of a role if one is named; nil if there is none.
+// TurnAfter returns the first turn of a conversation with a number above after, of a role unless role is empty; nil if there is none.
 func (s *Session) TurnAfter(ctx context.Context, conversation string, after dag.Seq, role string) (*Turn, error) {
 	id, err := dag.ParseConversationID(conversation)
 	if err != nil {
@@ -111,7 +111,7 @@ func (s *Session) TurnAfter(ctx context.Context, conversation string, after dag.
 	return &turns[0], nil
 }
 
-// EraseTurn returns an event whose number is 0 if the turn came without text.
+// EraseTurn erases a turn. If the turn never had a text here, the event has the number 0.
 func (s *Session) EraseTurn(ctx context.Context, id dag.TurnID, reason string) (api.ErasedTurn, error) {
 	e, err := Do(ctx, s, api.EraseTurn, api.Erasure{ID: id, Body: api.ErasureRequest{Reason: reason}})
 	if Is(err, api.CodeNotFound) {
@@ -122,7 +122,7 @@ func (s *Session) EraseTurn(ctx context.Context, id dag.TurnID, reason string) (
 	return e, err
 }
 
-// History returns what was said of a statement, by ascending number.
+// History returns all acts on a statement, by ascending number.
 func (s *Session) History(ctx context.Context, id dag.Digest) ([]api.KnowledgeAct, error) {
 	list, _, err := all(api.Paging{}, 0, func(p api.Paging) ([]api.KnowledgeAct, string, error) {
 		page, err := Do(ctx, s, api.FactsHistory, api.HistoryOf{Statement: id, Paging: p})

@@ -24,8 +24,8 @@ import (
 	"github.com/graphkernel/graphkernel/token"
 )
 
-// Spool returns the spool of what is captured for the store or the service, and for the tenant, that the settings name: each has its own, so
-// that nothing is taken in elsewhere than it was meant for.
+// Spool returns the spool for the store or the service, and for the tenant, that the settings name. Each has its own spool, so that sessions are imported
+// only where they belong.
 func (s *Settings) Spool() (*capture.Spool, error) {
 	folder := Below(s.Folder(userdir.State), "spool")
 	if folder == "" {
@@ -54,18 +54,17 @@ func (s *Settings) Spool() (*capture.Spool, error) {
 	return capture.At(filepath.Join(folder, hex.EncodeToString(sum[:8]))), nil
 }
 
-// Taken says what was taken in from a spool.
+// Taken counts the sessions and turns that were imported from a spool.
 type Taken struct{ Sessions, Turns int }
 
-// TakeIn imports the transcripts that hooks said have more. What cannot be read stays in the spool. A transcript that is not
-// there is waited for, and so is a last message that it does not show, for capture.Patience: a session in which nothing was said never
-// has a transcript.
+// TakeIn imports the transcripts that have grown according to hooks. A transcript that cannot be read stays in the spool. TakeIn waits up to capture.Patience
+// for a missing transcript, and for a last message that is not in it yet: a session in which nothing was said never has a transcript.
 func TakeIn(ctx context.Context, spool *capture.Spool, s *Session, screen *secrets.Screen, now time.Time) (done Taken, err error) {
 	set, err := spool.Settings()
 	if err != nil {
 		return done, err
 	}
-	// An event need not name a folder, a session may have begun in another one, and a fork brings its origin along.
+	// An event need not name a folder, a session may have begun in another folder, and a fork brings its origin along.
 	left := &LeavingOut{set: set, counted: map[string]int{}, folders: map[string]int{}, seen: map[string]bool{}}
 	var folders []string
 	given := takeGiven(ctx, spool, s)
@@ -92,11 +91,11 @@ func TakeIn(ctx context.Context, spool *capture.Spool, s *Session, screen *secre
 	return done, errors.Join(given, err, spool.Learn(ctx, folders...))
 }
 
-// neverRecorded are reasons for which a prepared context that was given cannot be put on record later either: an erasure removed the file or a turn, or the key that
-// signed the context does not count any more.
+// neverRecorded lists reasons why a prepared context that was given to an agent can never be recorded: an erasure removed the file or a turn, or the key that
+// signed the context is no longer valid.
 var neverRecorded = []error{fs.ErrNotExist, issued.ErrErasedSince, token.ErrKeyRetired, token.ErrKeyUnknown, token.ErrToken}
 
-// takeGiven records the prepared contexts that hooks gave to agents.
+// takeGiven records the prepared contexts that hooks have given to agents.
 func takeGiven(ctx context.Context, spool *capture.Spool, s *Session) error {
 	list, err := spool.Givens()
 	if s.Kernel == nil {
@@ -116,7 +115,7 @@ func takeGiven(ctx context.Context, spool *capture.Spool, s *Session) error {
 	return err
 }
 
-// A preparedWire is a prepared context in a file. Packed ids are no UTF-8.
+// A preparedWire is a prepared context in a file. Packed ids are not UTF-8.
 type preparedWire struct {
 	Bundle         []byte  `json:"bundle"`
 	Head           dag.Seq `json:"head"`
@@ -124,7 +123,7 @@ type preparedWire struct {
 	Except, TaskOf []byte
 }
 
-// PreparedFile returns a prepared context as a file for hooks has it; text is what the agent reads, and keys the file of the keys that signed it.
+// PreparedFile returns the file of a prepared context for hooks; text is the text for the agent, and keys the file of the keys that signed the context.
 func PreparedFile(p *assemble.Prepared, text string, keys capture.KeyFile) ([]byte, error) {
 	data, err := json.Marshal(preparedWire{p.Bundle, p.Head, string(p.Delivery.Folders), []byte(p.Delivery.Except), []byte(p.Delivery.TaskOf)})
 	if err != nil {
@@ -155,7 +154,7 @@ func recordGiven(ctx context.Context, s *Session, g *capture.Given) error {
 	return err
 }
 
-// shows reports whether a transcript has the messages that the agent told a hook. It may be written later than the hook is called.
+// shows reports whether a transcript has the messages that the agent passed to a hook. The transcript may be written after the hook is called.
 func shows(ctx context.Context, session *capture.Session, transcript string) (bool, error) {
 	waiting := map[string]bool{}
 	for _, said := range session.Said {
@@ -177,22 +176,23 @@ func shows(ctx context.Context, session *capture.Session, transcript string) (bo
 	return len(waiting) == 0, err
 }
 
-// takeIn takes in what was captured since the last command. It fails no command: what waits goes on waiting, and "graphkernel capture" says why.
+// takeIn imports the sessions that were captured since the last command. It never fails a command: sessions that cannot be imported keep waiting, and
+// "graphkernel capture" says why.
 func (st *Stores) takeIn(ctx context.Context) {
 	spool, err := st.settings.Spool()
 	if err != nil {
-		return // the command itself will say what is wrong with the settings
+		return // the command itself will report the error in the settings
 	}
 	ring := token.Keyring{}
-	given, _ := spool.Givens() // what is broken in there is told where somebody asks
+	given, _ := spool.Givens() // errors in the spool are reported by the commands about it
 	if len(given) > 0 {
 		if ring, err = st.signing.RingToSign(); err != nil {
-			given = nil // what was given is put on record by a process that can sign
+			given = nil // given contexts are recorded by a process that can sign
 		}
 	}
 	pending, _ := spool.Pending()
 	if len(given) == 0 && !slices.ContainsFunc(pending, func(session *capture.Session) bool { _, err := ingest.Locate(session.Transcript); return err == nil }) {
-		return // nothing that a store should be made for
+		return // nothing for which a store should be made
 	}
 	var done Taken
 	err = st.open(ctx, ring, ToMake, func(s *Session) error {
@@ -201,7 +201,7 @@ func (st *Stores) takeIn(ctx context.Context) {
 			done, err = TakeIn(ctx, spool, s, st.Screen(policy, s.Tenant, false), st.clock())
 		}
 		if done.Turns > 0 {
-			_, _ = s.FinishIndex(ctx, done.Turns, false, func(_, _ int64) {}) // the next one goes on
+			_, _ = s.FinishIndex(ctx, done.Turns, false, func(_, _ int64) {}) // the next command continues
 		}
 		return err
 	})
@@ -213,7 +213,7 @@ func (st *Stores) takeIn(ctx context.Context) {
 	}
 }
 
-// Count writes a number of things, one of which has a name in the singular.
+// Count writes a number with a noun, which is given in the singular.
 func Count[N int | uint64](n N, one string) string {
 	if n == 1 {
 		return "1 " + one
@@ -221,7 +221,7 @@ func Count[N int | uint64](n N, one string) string {
 	return fmt.Sprintf("%d %s", n, plural(one))
 }
 
-// Was is Count with the verb: "1 turn was", "2 turns were".
+// Was returns Count with the verb: "1 turn was", "2 turns were".
 func Was(n int, one string) string {
 	if n == 1 {
 		return Count(n, one) + " was"
@@ -229,7 +229,7 @@ func Was(n int, one string) string {
 	return Count(n, one) + " were"
 }
 
-// There says how many things were there already.
+// There says how many things already existed.
 func There(n int) string {
 	if n == 1 {
 		return "1 was there already"
@@ -237,7 +237,7 @@ func There(n int) string {
 	return fmt.Sprintf("%d were there already", n)
 }
 
-// plural returns the plural of a noun, or of the last word of several.
+// plural returns the plural of a noun, or of the last word of a phrase.
 func plural(one string) string {
 	switch {
 	case strings.HasSuffix(one, "leaf"):

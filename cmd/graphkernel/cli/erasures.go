@@ -7,16 +7,16 @@ import (
 	"github.com/graphkernel/graphkernel/internal/userdir"
 )
 
-// ErasuresKeyVariable is the variable of the environment that names the file of the secret by which erased words are recognised.
+// ErasuresKeyVariable is the environment variable that names the file of the secret with which erased texts are recognised.
 const ErasuresKeyVariable = "GRAPHKERNEL_ERASURES_KEY"
 
-// ErasuresPath returns the file of the secret by which erased words are recognised, "" if the environment names none and no home.
+// ErasuresPath returns the file of the secret with which erased texts are recognised, or "" if the environment names neither the file nor a home folder.
 func (s *Settings) ErasuresPath() string {
 	return First(s.Getenv(ErasuresKeyVariable), Below(s.Folder(userdir.Config), "erasures.key"))
 }
 
-// ErasureSecret reads the secret by which erased words are recognised when they come again, see kernel.Config. With create it is made if there is none; with --dev
-// there is none, since nothing is to be left behind.
+// ErasureSecret reads the secret with which erased texts are recognised when they come again, see kernel.Config. With create it makes the secret if there is
+// none. With --dev there is no secret, because nothing may remain after the run.
 func (st *Stores) ErasureSecret(create bool) ([]byte, error) {
 	if st.settings.Dev {
 		return nil, nil

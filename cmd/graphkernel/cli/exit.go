@@ -8,11 +8,10 @@ import (
 	"github.com/graphkernel/graphkernel/slice"
 )
 
-// ErrTampered is wrapped when a bundle that should be worked with is not what was signed.
+// ErrTampered is wrapped if a bundle to work with is not as it was signed.
 var ErrTampered error = api.Faultf(api.CodeTampered, "", "tampered")
 
-// Untampered refuses a bundle that a check found a fault in: what is made of it would have the fault, too, and nobody could
-// tell why.
+// Untampered refuses a bundle with a failed check: anything made from the bundle would have the same fault, and nobody could tell why.
 func Untampered(path string, checks []slice.Check) error {
 	for _, check := range checks {
 		if check.Status == slice.StatusFail {
@@ -22,12 +21,12 @@ func Untampered(path string, checks []slice.Check) error {
 	return nil
 }
 
-// A finished ends the program with a code after its verdict has been printed.
+// A finished is an error that ends the program with an exit code after the verdict was printed.
 type finished struct{ code int }
 
 func (f *finished) Error() string { return fmt.Sprintf("exit code %d", f.code) }
 
-// Finish ends the program with a code whose verdict has been printed; nil for api.ExitOK.
+// Finish returns an error that ends the program with an exit code after the verdict was printed; nil for api.ExitOK.
 func Finish(code int) error {
 	if code == api.ExitOK {
 		return nil
@@ -35,7 +34,7 @@ func Finish(code int) error {
 	return &finished{code}
 }
 
-// Usage makes an error a fault of the command line; nil stays nil.
+// Usage makes an error a usage error; nil stays nil.
 func Usage(err error) error {
 	if err == nil {
 		return nil
@@ -43,7 +42,7 @@ func Usage(err error) error {
 	return &api.Fault{Code: api.CodeUsage, Err: err}
 }
 
-// Usagef makes an error that is a fault of the command line.
+// Usagef makes a new usage error.
 func Usagef(format string, args ...any) error { return Usage(fmt.Errorf(format, args...)) }
 
 // ExitCode returns the exit code of an error.
@@ -52,7 +51,7 @@ func ExitCode(err error) int {
 	return report.Kind().Exit
 }
 
-// Is reports whether an error, of a kernel or of a service, has a code.
+// Is reports whether an error of a kernel or of a service has a code.
 func Is(err error, code api.Code) bool {
 	if err == nil {
 		return false

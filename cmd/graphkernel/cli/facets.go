@@ -21,8 +21,8 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// A Session is what commands ask: the kernel over an open store, or a service. Its facets answer
-// the same to the same question, and their errors wrap the same sentinels. What needs no facet, Do asks.
+// A Session is what commands send requests to: the kernel over an open store, or a service. Both give the same answers to the same requests, and their errors
+// wrap the same sentinels. Requests that need no facet are made with Do.
 type Session struct {
 	Tenant dag.Tenant
 
@@ -34,14 +34,14 @@ type Session struct {
 	Beliefs  Beliefs
 	Ledger   Ledger
 
-	Kernel  *kernel.Kernel                                                   // nil of a service
-	clock   func() time.Time                                                 // nil of a service
-	ready   func(context.Context, dag.Tenant) (ready.Folder, dag.Seq, error) // nil of a service, and of a store without a file
-	service *client.Client                                                   // nil of a kernel
+	Kernel  *kernel.Kernel                                                   // nil for a service
+	clock   func() time.Time                                                 // nil for a service
+	ready   func(context.Context, dag.Tenant) (ready.Folder, dag.Seq, error) // nil for a service, and for a store without a file
+	service *client.Client                                                   // nil for a kernel
 	head    func(context.Context) (dag.Seq, error)
 }
 
-// Do carries out an operation: by the function that a service answers it with, or by asking one.
+// Do carries out an operation: with the function by which a service answers it, or by asking a service.
 func Do[In, Out any](ctx context.Context, s *Session, op api.Operation[In, Out], in In) (Out, error) {
 	if s.service == nil {
 		out, err := kernel.Ask(ctx, s.Kernel, s.Tenant, op, in)
@@ -50,8 +50,8 @@ func Do[In, Out any](ctx context.Context, s *Session, op api.Operation[In, Out],
 	return told(client.Do(ctx, s.service, op, in))
 }
 
-// Ready returns the folder of what is prepared for hooks, and the number of the tenant's last entry. It wraps errors.ErrUnsupported where nothing can be: of a service, and of
-// a store that has no file on this machine.
+// Ready returns the folder of the contexts that are prepared for hooks, and the number of the tenant's last entry. It wraps errors.ErrUnsupported if nothing
+// can be prepared: for a service, and for a store that has no file on this machine.
 func (s *Session) Ready(ctx context.Context) (ready.Folder, dag.Seq, error) {
 	if s.ready == nil {
 		return ready.Folder{}, 0, fmt.Errorf("preparing contexts: %w", errors.ErrUnsupported)
@@ -59,7 +59,7 @@ func (s *Session) Ready(ctx context.Context) (ready.Folder, dag.Seq, error) {
 	return s.ready(ctx, s.Tenant)
 }
 
-// ReadyOver lets a session prepare texts next to a store, if the store can.
+// ReadyOver makes a session prepare contexts next to a store, if the store supports this.
 func (s *Session) ReadyOver(backing store.Store) *Session {
 	if over, ok := backing.(interface {
 		Ready(ctx context.Context, tenant dag.Tenant) (ready.Folder, dag.Seq, error)
@@ -72,8 +72,7 @@ func (s *Session) ReadyOver(backing store.Store) *Session {
 // Head returns the tenant's newest sequence number.
 func (s *Session) Head(ctx context.Context) (dag.Seq, error) { return s.head(ctx) }
 
-// HoldsTurns refuses a tenant that nothing was ever admitted for: a mistyped name
-// must not look like an empty graph. The default tenant may be empty.
+// HoldsTurns refuses a tenant for which nothing was ever admitted: a mistyped name must not look like an empty graph. The default tenant may be empty.
 func (s *Session) HoldsTurns(ctx context.Context) error {
 	head, err := s.Head(ctx)
 	if err == nil && head == 0 && s.Tenant != dag.DefaultTenant {
@@ -82,14 +81,14 @@ func (s *Session) HoldsTurns(ctx context.Context) error {
 	return err
 }
 
-// A Turn is a turn as it is stored. Redacted says that its text is erased, or was withheld.
+// A Turn is a stored turn. Redacted means that its text was erased or withheld.
 type Turn struct {
 	dag.Draft
 	Seq dag.Seq
-	Key string // the credential that brought it
+	Key string // the API key that brought the turn
 }
 
-// Body returns the text of a turn; nil: it is erased, or was withheld.
+// Body returns the text of a turn, or nil if it was erased or withheld.
 func (t *Turn) Body() *dag.Body {
 	if t.Redacted {
 		return nil
@@ -102,53 +101,53 @@ func (t *Turn) Node() *dag.Turn {
 	return &dag.Turn{ID: t.ID, Conversation: t.Conversation, Role: t.Role, Phase: t.Phase, Salience: t.Salience, CreatedAt: t.CreatedAt, BodyDigest: t.BodyDigest}
 }
 
-// Turns is the part of conversations that moves many turns.
+// Turns is the facet for importing and exporting turns.
 type Turns interface {
 	Admit(ctx context.Context, drafts []dag.Draft) (api.Receipt, error)
 	Import(ctx context.Context, paths []string, opts ingest.Options) (kernel.ImportReport, error)
 	Export(ctx context.Context, only *dag.ConversationID, to io.Writer) (kernel.ExportReport, error)
 }
 
-// Slices is the part of slices of turns.
+// Slices is the facet for slices of turns.
 type Slices interface {
 	Cut(ctx context.Context, r client.Request) (client.Bundle, error)
 	Replay(ctx context.Context, bundle []byte) (api.Replay, error)
 	ReplayIssued(ctx context.Context, id slice.SliceID) (api.Replay, error)
-	// Bundle makes the newest bundle of a slice id again, of turns, of facts or a context.
+	// Bundle computes the newest bundle of a slice id again: of turns, of facts, or a context.
 	Bundle(ctx context.Context, id slice.SliceID, digest *dag.Digest) ([]byte, error)
 }
 
-// Policies is the part of policies.
+// Policies is the facet for policies.
 type Policies interface {
 	All(ctx context.Context) (policy.Registry, error)
 	Get(ctx context.Context, id policy.ID) (policy.Registered, error)
 	Register(ctx context.Context, p policy.Registered) error
 }
 
-// Facts is the part of facts.
+// Facts is the facet for facts.
 type Facts interface {
 	Slice(ctx context.Context, r api.FactSliceRequest) (client.FactBundle, error)
-	// Learn records acts, at most knowledge.MaxBatch. One that is refused is a *knowledge.ActError.
+	// Learn records acts, at most knowledge.MaxBatch. If one is refused, the error is a *knowledge.ActError.
 	Learn(ctx context.Context, acts []knowledge.Act) ([]knowledge.Outcome, error)
 }
 
-// Contexts is the part of contexts.
+// Contexts is the facet for contexts.
 type Contexts interface {
 	Assemble(ctx context.Context, r api.ContextRequest) (client.Context, error)
 }
 
-// Beliefs is the part of beliefs that hands out evidence.
+// Beliefs is the facet for evidence of beliefs.
 type Beliefs interface {
 	Prove(ctx context.Context, r api.BeliefProofRequest) (client.BeliefProof, error)
 }
 
-// Ledger is the part of evidence for third parties.
+// Ledger is the facet for the ledger and for evidence for third parties.
 type Ledger interface {
 	Attest(ctx context.Context, bundle []byte) (client.Evidence, error)
 	Convert(ctx context.Context, bundle []byte, to string) (api.Converted, error)
 	Located(ctx context.Context, bundle []byte) (uint64, error)
 	Size(ctx context.Context) (uint64, error)
-	// Leaves returns the leaves from an index on up to another, without it, of the ledger at a size.
+	// Leaves returns the leaves of the ledger at a size from index from up to, but excluding, index to.
 	Leaves(ctx context.Context, size, from, to uint64) ([][]byte, error)
 	Prove(ctx context.Context, index uint64) (*ledger.Proof, error)
 	Consistency(ctx context.Context, from uint64, to ledger.Root) ([]ledger.Hash, error)

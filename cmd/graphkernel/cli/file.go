@@ -15,7 +15,7 @@ import (
 	"github.com/graphkernel/graphkernel/slice"
 )
 
-// OfTenant says what to do about a bundle of another tenant.
+// OfTenant adds to an error about a bundle of another tenant what to do.
 func OfTenant(err error) error {
 	if errors.Is(err, kernel.ErrTenant) {
 		return Usagef("%v; name the bundle's tenant with --tenant", err)
@@ -23,9 +23,8 @@ func OfTenant(err error) error {
 	return err
 }
 
-// WriteFolder writes the files of a folder, each whole or not at all. Files of other names
-// stay; those of evidence that are not among them would be taken for its part, so they
-// are in the way.
+// WriteFolder writes the files of a folder, each atomically. Files with other names stay. It refuses a folder with other files of evidence, because they
+// would be taken for part of this evidence.
 func WriteFolder(folder string, files map[string][]byte) error {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err
@@ -46,8 +45,7 @@ func WriteFolder(folder string, files map[string][]byte) error {
 	return nil
 }
 
-// ReplaceFile writes a file, mode 0600 as for -o: whether others may read the texts in it
-// is for the user to say.
+// ReplaceFile writes a file with mode 0600, as -o does: the user decides whether others may read the texts in it.
 func ReplaceFile(path string, data []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".graphkernel-*")
 	if err != nil {
@@ -59,19 +57,18 @@ func ReplaceFile(path string, data []byte) error {
 		err = os.Rename(f.Name(), path)
 	}
 	if err != nil {
-		_ = os.Remove(f.Name()) // the error at hand matters more
+		_ = os.Remove(f.Name()) // the first error matters more
 	}
 	return err
 }
 
-// evidenceFiles are the names that verify knows in a folder.
+// evidenceFiles are the names of files that verify reads in a folder.
 var evidenceFiles = []string{
 	evidence.FileBundle, evidence.FileDisclosure, evidence.FileAttestation, evidence.FileProof,
 	evidence.FileCheckpoint, evidence.FileOldCheckpoint, evidence.FileConsistency,
 }
 
-// ReadFile reads a file, or standard input for "-", up to a bound. One line feed
-// at the end belongs to the file and not to what it holds.
+// ReadFile reads a file, or standard input for "-", up to a limit. One line feed at the end belongs to the file and not to its content.
 func (s *Streams) ReadFile(ctx context.Context, path string, most int64) ([]byte, error) {
 	data, err := s.ReadText(ctx, path, most+1)
 	if err != nil {
@@ -91,7 +88,7 @@ func WithoutLineFeed(data []byte) []byte {
 	return data
 }
 
-// ReadText is ReadFile for what ends with a line feed of its own.
+// ReadText is like ReadFile, but for content that ends with a line feed of its own.
 func (s *Streams) ReadText(ctx context.Context, path string, most int64) ([]byte, error) {
 	in := s.Stdin
 	if path != "-" {
@@ -99,7 +96,7 @@ func (s *Streams) ReadText(ctx context.Context, path string, most int64) ([]byte
 		if err != nil {
 			return nil, err
 		}
-		defer func() { _ = f.Close() }() // only read
+		defer func() { _ = f.Close() }() // it was only read
 		info, err := f.Stat()
 		switch {
 		case err != nil:
@@ -121,8 +118,7 @@ func (s *Streams) ReadText(ctx context.Context, path string, most int64) ([]byte
 	return data, nil
 }
 
-// OpenEnding opens a file, or gives up when ctx ends: opening a pipe waits for anyone who
-// writes into it.
+// OpenEnding opens a file, but stops waiting when ctx ends: opening a pipe waits for a writer.
 func OpenEnding(ctx context.Context, path string) (*os.File, error) {
 	type result struct {
 		file *os.File
@@ -145,8 +141,7 @@ func tooLarge(path string, most int64) error {
 	return fmt.Errorf("%w: %s holds more than %d bytes", slice.ErrMalformed, path, most)
 }
 
-// readAll reads up to a bound. It returns up when ctx ends, since anyone who
-// interrupts the program must not have to end the input first.
+// readAll reads up to a limit. It stops when ctx ends, so that a person can interrupt the program without ending the input first.
 func readAll(ctx context.Context, in io.Reader, most int64) ([]byte, error) {
 	type result struct {
 		data []byte
@@ -168,10 +163,8 @@ func readAll(ctx context.Context, in io.Reader, most int64) ([]byte, error) {
 // ToStdout reports whether a path given with -o means standard output.
 func ToStdout(path string) bool { return path == "" || path == "-" }
 
-// WriteTo calls write with the file at path, or with standard output. The file
-// appears, or takes the place of another, when all of it has been written, with
-// mode 0600. What is no regular file, such as a pipe, is written as it is. That
-// nothing can be written there shows before write is called.
+// WriteTo calls write with the file at path, or with standard output. The file appears, or replaces another, only when all of it has been written; it has
+// mode 0600. A path that is not a regular file, such as a pipe, is written directly. If the file cannot be written, this is reported before write is called.
 func (s *Streams) WriteTo(path string, write func(io.Writer) error) error {
 	if ToStdout(path) {
 		return write(s.Stdout)
@@ -206,12 +199,12 @@ func (s *Streams) WriteTo(path string, write func(io.Writer) error) error {
 		err = os.Rename(f.Name(), path)
 	}
 	if err != nil {
-		_ = os.Remove(f.Name()) // the error at hand matters more
+		_ = os.Remove(f.Name()) // the first error matters more
 	}
 	return err
 }
 
-// CannotWrite names the file that was asked for rather than the one beside it.
+// CannotWrite names the requested file in an error, instead of the temporary file beside it.
 func CannotWrite(path string, err error) error {
 	var at *fs.PathError
 	if errors.As(err, &at) {
@@ -220,8 +213,8 @@ func CannotWrite(path string, err error) error {
 	return fmt.Errorf("cannot write %s: %w", path, err)
 }
 
-// WriteSaying writes a text where -o says. With --output json it also says in one object
-// what that is, and the object has the file's name, or the text itself under name.
+// WriteSaying writes a text to the place that -o names. With --output json it also prints one object about the text, with the file's name or, under name, the
+// text itself.
 func (s *Streams) WriteSaying(out, name string, said map[string]any, make func() ([]byte, error)) error {
 	err := s.WriteTo(out, func(w io.Writer) error {
 		text, err := make()
@@ -244,12 +237,12 @@ func (s *Streams) WriteSaying(out, name string, said map[string]any, make func()
 	return s.PrintJSON(said)
 }
 
-// IsURL reports whether an argument is a URL of HTTP and not the name of a file.
+// IsURL reports whether an argument is an HTTP URL and not the name of a file.
 func IsURL(s string) bool {
 	return strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://")
 }
 
-// Changed reports whether a file is another one than it was, or has come or gone. The files may be nil.
+// Changed reports whether a file was replaced, made or removed between two calls. Both infos may be nil.
 func Changed(before, now fs.FileInfo) bool {
 	if before == nil || now == nil {
 		return before != nil || now != nil

@@ -12,8 +12,7 @@ import (
 	"github.com/graphkernel/graphkernel/ledger/identity"
 )
 
-// Identity returns who the kernel is: with --dev a random one; else what its file says; nobody
-// where there is no file.
+// Identity returns the kernel's identity: with --dev a random one, otherwise the one in the identity's file, and none if there is no file.
 func (s *Signing) Identity() (identity.Identity, error) {
 	if s.settings.Dev && s.devIdentity.Name() != "" {
 		return s.devIdentity, nil
@@ -32,7 +31,7 @@ func (s *Signing) Identity() (identity.Identity, error) {
 	}
 	path, err := s.settings.IdentityPath()
 	if err != nil {
-		return identity.Identity{}, nil // none: only what needs one says so
+		return identity.Identity{}, nil // no identity: only commands that need one report it
 	}
 	id, err := identity.Load(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -44,7 +43,7 @@ func (s *Signing) Identity() (identity.Identity, error) {
 	return id, err
 }
 
-// History returns where the identity remembers what it signed; nil for one of this run alone.
+// History returns the record of what the identity signed; nil for an identity of this run only.
 func (s *Signing) History(id identity.Identity) kernel.History {
 	path, err := s.settings.IdentityPath()
 	if s.settings.Dev || id.Name() == "" || err != nil {
@@ -56,7 +55,7 @@ func (s *Signing) History(id identity.Identity) kernel.History {
 	return identity.HistoryBeside(path)
 }
 
-// Somebody is identity for what cannot be done without one.
+// Somebody is like Identity, but fails if there is no identity.
 func (s *Signing) Somebody() (identity.Identity, error) {
 	id, err := s.Identity()
 	if err == nil && id.Name() == "" {
@@ -69,13 +68,12 @@ func (s *Signing) Somebody() (identity.Identity, error) {
 	return id, err
 }
 
-// NoIdentity is the error of a command that needs an identity, where path holds none.
+// NoIdentity is the error of a command that needs an identity if there is none at path.
 func NoIdentity(path string) error {
 	return fmt.Errorf("%w: there is none at %s; graphkernel identity init makes one", identity.ErrNone, path)
 }
 
-// DrawName makes a name that no other kernel has. It ends in .invalid, which no host can
-// (RFC 2606).
+// DrawName makes a name that no other kernel has. It ends in .invalid, which no host can have (RFC 2606).
 func DrawName(prefix string) (string, error) {
 	var b [5]byte
 	if _, err := rand.Read(b[:]); err != nil {
@@ -84,7 +82,7 @@ func DrawName(prefix string) (string, error) {
 	return prefix + hex.EncodeToString(b[:]) + ".invalid", nil
 }
 
-// NeedsIdentity refuses a kernel without an identity. Of a service, the service says so.
+// NeedsIdentity refuses a kernel without an identity. A service checks this itself.
 func (s *Signing) NeedsIdentity() error {
 	if s.settings.AsksService() {
 		return nil

@@ -10,9 +10,9 @@ import (
 	"github.com/graphkernel/graphkernel/token"
 )
 
-// TryImport reads everything that an import would read and counts what it would do, by looking up which turns are
-// stored. It stores nothing, makes no store, and asks for no more than reading. Admitted and Edges count
-// what would be new. Rights, and parents that the project's own lines name, are not looked at.
+// TryImport reads everything that an import would read, looks up which turns are stored, and counts what the import would do. It stores nothing, makes no
+// store, and needs only the permission to read. Admitted and Edges count the new turns and edges. Permissions to admit, and parents named in lines of the
+// project's own format, are not checked.
 func (st *Stores) TryImport(ctx context.Context, paths []string, opts ingest.Options) (kernel.ImportReport, error) {
 	try := func(s *Session) (kernel.ImportReport, error) {
 		t := &importTry{session: s, seen: map[dag.TurnID]bool{}, conversations: map[dag.ConversationID]bool{}}
@@ -36,7 +36,7 @@ func (st *Stores) TryImport(ctx context.Context, paths []string, opts ingest.Opt
 	return report, err
 }
 
-// An importTry is one TryImport at work.
+// An importTry is a running TryImport.
 type importTry struct {
 	session       *Session // nil: nothing is stored
 	seen          map[dag.TurnID]bool

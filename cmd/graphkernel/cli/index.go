@@ -12,14 +12,14 @@ import (
 	"github.com/graphkernel/graphkernel/retrieval/segments"
 )
 
-// indexEach is how long a command that admits turns goes on making the index of search for each of them, and indexLeast how long at least. It takes
-// a fifth of that. The session's clock is asked after each segment, so one segment is made however late it is.
+// indexEach is the time that a command which admits turns spends on the search index for each of them, and indexLeast the least such time. Indexing a turn
+// takes a fifth of indexEach. The session's clock is checked after each segment, so at least one segment is made.
 const (
 	indexEach  = 600 * time.Microsecond
 	indexLeast = time.Second
 )
 
-// BesideIndex makes the index of search while turns are admitted to a store, until stop is called. A service makes its own.
+// BesideIndex updates the search index while turns are admitted to a store, until stop is called. A service updates its own index.
 func (s *Session) BesideIndex(ctx context.Context) (stop func()) {
 	if s.Kernel == nil {
 		return func() {}
@@ -27,13 +27,14 @@ func (s *Session) BesideIndex(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var making sync.WaitGroup
 	making.Go(func() {
-		s.Kernel.Turns().KeepIndex(ctx, []dag.Tenant{s.Tenant}, false, func(dag.Tenant, error) {}) // what fails is tried again by FinishIndex
+		s.Kernel.Turns().KeepIndex(ctx, []dag.Tenant{s.Tenant}, false, func(dag.Tenant, error) {}) // FinishIndex tries again what fails here
 	})
 	return func() { cancel(); making.Wait() }
 }
 
-// FinishIndex makes what a store lacks of the index of search after so many turns were admitted: for as long as they may take, or with wait until
-// there is all of it. It reports whether there is. A service makes its own, and is only waited for. What is left is made by the next command that admits, or by a service.
+// FinishIndex makes the missing parts of a store's search index after this many turns were admitted: for a time that depends on the number of turns or, with
+// wait, until the index is complete. It reports whether the index is complete. A service makes its own index, and FinishIndex only waits for it. The rest is
+// made by the next command that admits turns, or by a service.
 func (s *Session) FinishIndex(ctx context.Context, admitted int, wait bool, progress func(done, of int64)) (whole bool, err error) {
 	if s.Kernel == nil {
 		if wait {
@@ -56,15 +57,16 @@ func (s *Session) FinishIndex(ctx context.Context, admitted int, wait bool, prog
 	return err == nil && done.Lacking == 0, err
 }
 
-// RemakeIndex makes the segments of the index of search that erasures dropped. What fails, or would take longer than a command may, is left to the next one.
+// RemakeIndex makes the segments of the search index that erasures dropped. Segments that fail, or that would take longer than a command may, are left to the
+// next command.
 func (s *Session) RemakeIndex(ctx context.Context, erased int) {
 	_, _ = s.FinishIndex(ctx, erased*kernel.TextsOfRequest, false, func(_, _ int64) {})
 }
 
-// lookAtIndex is how often a service is asked whether its index is whole.
+// lookAtIndex is how often a service is asked whether its index is complete.
 const lookAtIndex = 500 * time.Millisecond
 
-// awaitIndex waits until a search of a service looks at every turn.
+// awaitIndex waits until a search of a service covers every turn.
 func (s *Session) awaitIndex(ctx context.Context) error {
 	tick := time.NewTicker(lookAtIndex)
 	defer tick.Stop()

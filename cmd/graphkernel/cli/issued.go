@@ -16,7 +16,7 @@ import (
 	"github.com/graphkernel/graphkernel/token"
 )
 
-// Kinds of what was handed out, as ListSlices names them.
+// Kinds of records of what was handed out, as in ListSlices.
 const (
 	KindSlice   = "slice"
 	KindFacts   = "facts"
@@ -24,7 +24,7 @@ const (
 	KindBelief  = "belief"
 )
 
-// KindOf returns the kind of what was handed out.
+// KindOf returns the kind of a record of what was handed out.
 func KindOf(i *api.Issued) string {
 	switch i.SchemaVersion {
 	case slice.FactsVersion:
@@ -37,7 +37,7 @@ func KindOf(i *api.Issued) string {
 	return KindSlice
 }
 
-// leastBegin is the fewest characters that name something by its beginning.
+// leastBegin is the fewest characters of a beginning that may name something.
 const leastBegin = 4
 
 // IsSliceBegin reports whether a text may be a slice id, or begin one.
@@ -45,7 +45,7 @@ func IsSliceBegin(text string) bool {
 	return len(text) >= leastBegin && len(text) <= 16 && strings.Trim(strings.ToLower(text), "0123456789abcdef") == ""
 }
 
-// Issued finds what was handed out under an id, or under the only id that begins so: the newest bundle.
+// Issued finds the newest record of a bundle that was handed out, by its id or by a beginning that only this id has.
 func Issued(ctx context.Context, s *Session, name string) (found api.Issued, err error) {
 	if !IsSliceBegin(name) {
 		return found, Usagef("%.40q is no id of a slice or a context; want 16 hex digits, or at least %d that begin it", name, leastBegin)
@@ -72,13 +72,13 @@ func Issued(ctx context.Context, s *Session, name string) (found api.Issued, err
 	return found, nil
 }
 
-// Again makes the bundle of a record again.
+// Again computes the bundle of a record again.
 func Again(ctx context.Context, s *Session, i *api.Issued) ([]byte, error) {
 	digest := i.BundleSHA256
 	return s.Slices.Bundle(ctx, i.SliceID, &digest)
 }
 
-// EachIssued calls fn with what was handed out, the newest first, until it returns false.
+// EachIssued calls fn with the records of what was handed out, the newest first, until fn returns false.
 func EachIssued(ctx context.Context, s *Session, q api.SliceQuery, fn func(api.Issued) bool) error {
 	for q.Newest = true; ; {
 		page, err := Do(ctx, s, api.ListSlices, q)
@@ -96,10 +96,10 @@ func EachIssued(ctx context.Context, s *Session, q api.SliceQuery, fn func(api.I
 	}
 }
 
-// mostCompleted bounds the ids that are offered to a shell.
+// mostCompleted is the most ids that a shell is offered.
 const mostCompleted = 100
 
-// CompleteIssued completes ids of what was handed out, of all kinds if kind is "". What cannot be read completes nothing.
+// CompleteIssued completes ids of what was handed out, of all kinds if kind is "". If they cannot be read, there are no completions.
 func (st *Stores) CompleteIssued(kind string) cobra.CompletionFunc {
 	return st.Complete(func(ctx context.Context, s *Session, begin string) (ids []string, err error) {
 		err = EachIssued(ctx, s, api.SliceQuery{Kind: kind, Paging: api.Paging{Limit: mostCompleted}}, func(i api.Issued) bool {
@@ -112,7 +112,7 @@ func (st *Stores) CompleteIssued(kind string) cobra.CompletionFunc {
 	})
 }
 
-// Complete makes a completion of the first argument from a store or a service.
+// Complete makes a completion of the first argument with ids from a store or a service.
 func (st *Stores) Complete(ids func(ctx context.Context, s *Session, begin string) ([]string, error)) cobra.CompletionFunc {
 	return func(c *cobra.Command, args []string, begin string) (found []string, _ cobra.ShellCompDirective) {
 		if len(args) > 0 {
@@ -120,7 +120,7 @@ func (st *Stores) Complete(ids func(ctx context.Context, s *Session, begin strin
 		}
 		ctx, cancel := context.WithTimeout(c.Context(), completedWithin)
 		defer cancel()
-		_ = st.WithIdleKernel(ctx, token.Keyring{}, func(s *Session) (err error) { // what cannot be read completes nothing
+		_ = st.WithIdleKernel(ctx, token.Keyring{}, func(s *Session) (err error) { // on an error there are no completions
 			found, err = ids(ctx, s, strings.ToLower(begin))
 			return err
 		})
@@ -131,8 +131,8 @@ func (st *Stores) Complete(ids func(ctx context.Context, s *Session, begin strin
 // completedWithin is how long a shell waits for ids.
 const completedWithin = 2 * time.Second
 
-// CompleteTurns completes ids of turns, and if conversations is set of conversations: those of the newest conversations, and
-// of turns those of the one in which something was said last, or those that begin as what was typed.
+// CompleteTurns completes ids of turns and, if conversations is set, of conversations: the newest conversations, and the turns of the conversation with the
+// latest turn, or the turns whose ids begin with the typed text.
 func (st *Stores) CompleteTurns(conversations bool) cobra.CompletionFunc {
 	return st.Complete(func(ctx context.Context, s *Session, begin string) (ids []string, err error) {
 		list, err := s.Conversations(ctx)
@@ -145,7 +145,7 @@ func (st *Stores) CompleteTurns(conversations bool) cobra.CompletionFunc {
 				ids = append(ids, fmt.Sprintf("%s\t%s, %.16s", list[i].ID, Count(list[i].Turns, "turn"), list[i].LastAt))
 			}
 		}
-		for i := range list[:min(len(list), 3)] { // a shell does not wait for all of them
+		for i := range list[:min(len(list), 3)] { // a shell should not wait for all of them
 			id := list[i].ID
 			var turns []string
 			if err := s.EachTurn(ctx, api.TurnQuery{Conversation: &id}, func(t *Turn) error {

@@ -11,8 +11,8 @@ import (
 	"github.com/graphkernel/graphkernel/slice/contexts"
 )
 
-// MayGiveContext says why a context by a policy would be refused now, whatever it is asked for: there is no such policy or key, or the store may not issue. A
-// service knows its own keys, so of one only the policy is asked for.
+// MayGiveContext returns the error with which any context under a policy would be refused now: there is no such policy or key, or the store may not issue.
+// For a service, which has its own keys, only the policy is checked.
 func (st *Stores) MayGiveContext(ctx context.Context, id policy.ID) error {
 	if _, err := st.signing.RingToSign(); err != nil {
 		return err
@@ -30,7 +30,7 @@ func (st *Stores) MayGiveContext(ctx context.Context, id policy.ID) error {
 	return st.mayIssue(ctx)
 }
 
-// mayIssue reports kernel.ErrForked unless the store is the history that the identity has signed.
+// mayIssue returns kernel.ErrForked unless the store is the history that the identity has signed.
 func (st *Stores) mayIssue(ctx context.Context) (err error) {
 	id, err := st.signing.Identity()
 	if err != nil {

@@ -13,26 +13,25 @@ import (
 	"github.com/graphkernel/graphkernel/token"
 )
 
-// Signing finds the keys that this run signs with, and the identity that it signs as.
+// Signing finds the keys and the identity with which this run signs.
 type Signing struct {
 	io       *Streams
 	settings *Settings
 	clock    func() time.Time
 
-	devIdentity identity.Identity // with --dev, once it was asked for
+	devIdentity identity.Identity // with --dev, the identity that was made
 }
 
 // ErrNoSecret is wrapped when there is nothing to sign or verify with.
 var ErrNoSecret error = api.Faultf(api.CodeKeyUnknown, "", "no key")
 
-// AskForTrust tells a receiver of evidence, who has no key and needs none, what to ask for.
+// AskForTrust tells a receiver of evidence, who has no key and needs none, to ask for the trust file.
 const AskForTrust = "  Ask the operator for the trust file (graphkernel identity trust writes it) by another way than the evidence,\n" +
 	"  and for the folder that graphkernel attest writes; then: graphkernel verify FOLDER --trust FILE\n" +
 	"  Only who shares the operator's secret can check a token: --keys FILE or GRAPHKERNEL_SECRET"
 
-// Keyring returns the keys of this run: with --dev a random one; else the file
-// that --keys names; else $GRAPHKERNEL_SECRET; else the file of
-// $GRAPHKERNEL_KEYS or the default one. Without any it says what to do.
+// Keyring returns the keys of this run: with --dev a random key; otherwise the file that --keys names; otherwise $GRAPHKERNEL_SECRET; otherwise the file of
+// $GRAPHKERNEL_KEYS or the default file. If there are no keys, the error says what to do.
 func (s *Signing) Keyring() (token.Keyring, error) {
 	if s.settings.Dev {
 		return s.devKeyring()
@@ -60,7 +59,7 @@ func (s *Signing) devKeyring() (token.Keyring, error) {
 		return token.Keyring{}, err
 	}
 	s.io.Warn("graphkernel: --dev: signing with a random key that is gone after this run; nothing signed now will verify later")
-	// An id of its own: what another run signed is then unknown here, not forged.
+	// Each run has its own key id: a token that another run signed is then unknown, not forged.
 	return s.OneKey(fmt.Sprintf("dev-%08x", rand.Uint32()), secret)
 }
 
@@ -73,8 +72,7 @@ func (s *Signing) secretKeyring(text string) (token.Keyring, error) {
 	if id == "" {
 		id = "k1"
 	}
-	// When it was made nobody knows, and it must not be another time in each run: the ledger
-	// would have a key of its own for each.
+	// The time at which the key was made is unknown, and must be the same in each run: otherwise the ledger would have a different key for each run.
 	ring, err := token.Keyring{}.Rotate(token.KeyID(id), secret, 0)
 	if err != nil {
 		return token.Keyring{}, Usagef("GRAPHKERNEL_KEY_ID: %w", err)
@@ -82,7 +80,7 @@ func (s *Signing) secretKeyring(text string) (token.Keyring, error) {
 	return ring, nil
 }
 
-// OneKey makes a keyring of one key, made now.
+// OneKey makes a keyring of one key that is made now.
 func (s *Signing) OneKey(id string, secret token.Secret) (token.Keyring, error) {
 	now, err := dag.TimeOf(s.clock())
 	if err != nil {
@@ -91,7 +89,7 @@ func (s *Signing) OneKey(id string, secret token.Secret) (token.Keyring, error) 
 	return token.Keyring{}.Rotate(token.KeyID(id), secret, now)
 }
 
-// RingToSign returns the keys that a command signs with: those of a service stay there.
+// RingToSign returns the keys with which a command signs. For a service there are none, because it has its own.
 func (s *Signing) RingToSign() (token.Keyring, error) {
 	if s.settings.AsksService() {
 		return token.Keyring{}, nil

@@ -13,13 +13,13 @@ import (
 	"github.com/graphkernel/graphkernel/ingest"
 )
 
-// Words under which the records of conversations that are left out on purpose are counted.
+// Names under which conversations that are left out on purpose are counted.
 const (
 	LeftOutFolder = "folder_left_out"       // of a session in a folder that capture leaves out
 	LeftOutNamed  = "conversation_left_out" // of a conversation that --skip names
 )
 
-// leastPrefix is how many characters of an id or a session's name say which one is meant.
+// leastPrefix is the fewest characters of an id or of a session's name that select a conversation.
 const leastPrefix = 4
 
 // A LeavingOut says which conversations an import leaves out, and counts them.
@@ -27,14 +27,14 @@ type LeavingOut struct {
 	set     capture.Settings
 	named   []string        // values of --skip
 	matched []bool          // parallel to named
-	counted map[string]int  // conversations that were left out, by the word for it
-	folders map[string]int  // those of a folder, by the folder of the list
-	spool   *capture.Spool  // nil: there is none
+	counted map[string]int  // numbers of conversations that were left out, by name of the count
+	folders map[string]int  // numbers of sessions that were left out, by folder of the list
+	spool   *capture.Spool  // nil if there is none
 	seen    map[string]bool // folders of conversations that were not left out
 }
 
-// LeavingOut reads which folders capture leaves out for the store that the settings name, unless all of them are to be taken. Conversations that
-// are named are left out, too.
+// LeavingOut reads the folders that capture leaves out for the store that the settings name, unless allFolders is set. It also leaves out the named
+// conversations.
 func (s *Settings) LeavingOut(named []string, allFolders bool) (*LeavingOut, error) {
 	l := &LeavingOut{named: named, matched: make([]bool, len(named)), counted: map[string]int{}, folders: map[string]int{}, seen: map[string]bool{}}
 	for _, value := range named {
@@ -46,7 +46,7 @@ func (s *Settings) LeavingOut(named []string, allFolders bool) (*LeavingOut, err
 		}
 	}
 	spool, err := s.Spool()
-	if err != nil { // without a home folder there is no list, and what else is wrong the store will say
+	if err != nil { // without a home folder there is no list, and the store will report any other error
 		return l, nil
 	}
 	if l.spool = spool; allFolders {
@@ -55,14 +55,14 @@ func (s *Settings) LeavingOut(named []string, allFolders bool) (*LeavingOut, err
 	if l.set, err = spool.Settings(); err != nil {
 		return nil, err
 	}
-	l.set.Paused = false // it keeps nobody from importing
+	l.set.Paused = false // pausing captures does not stop an import
 	return l, nil
 }
 
-// Reason is what [ingest.Options].LeaveOut asks for.
+// Reason implements [ingest.Options].LeaveOut.
 func (l *LeavingOut) Reason(session string, first *dag.Draft) string {
 	named := false
-	for i, value := range l.named { // each of them, so that all that fit are known to have matched
+	for i, value := range l.named { // all values are tried, so that all that match are known
 		if matchesConversation(value, session, first) {
 			l.matched[i], named = true, true
 		}
@@ -71,7 +71,7 @@ func (l *LeavingOut) Reason(session string, first *dag.Draft) string {
 		l.counted[LeftOutNamed]++
 		return LeftOutNamed
 	}
-	if session == "" { // the project's own lines, which were in a store before
+	if session == "" { // lines of the project's own format, which were in a store before
 		return ""
 	}
 	if folder := l.set.LeftOut(first.Attrs[ingest.AttrFolder]); folder != "" {
@@ -92,7 +92,7 @@ func (l *LeavingOut) Reason(session string, first *dag.Draft) string {
 	return ""
 }
 
-// Learn has the spool learn the folders of the imported conversations, see [capture.Spool.Learn].
+// Learn passes the folders of the imported conversations to the spool, see [capture.Spool.Learn].
 func (l *LeavingOut) Learn(ctx context.Context) error {
 	if l.spool == nil {
 		return nil
@@ -106,20 +106,20 @@ func (l *LeavingOut) folder(folder string) string {
 	return LeftOutFolder
 }
 
-// matchesConversation reports whether a value names a conversation: by the beginning of its id, or of the name that its program has for it, by its
-// title, or by a pattern for its title, in any case.
+// matchesConversation reports whether a value names a conversation: by the beginning of its id, or of the session's name in its program, by its title, or by
+// a pattern for its title, in any case.
 func matchesConversation(value, session string, first *dag.Draft) bool {
 	value = strings.ToLower(value)
 	title := strings.ToLower(first.Attrs[ingest.AttrTitle])
 	if strings.ContainsAny(value, "*?[") {
-		const slash = "\x00" // a star means any character
+		const slash = "\x00" // a star also matches slashes
 		ok, _ := path.Match(strings.ReplaceAll(value, "/", slash), strings.ReplaceAll(title, "/", slash))
 		return ok && title != ""
 	}
 	return session != "" && strings.HasPrefix(strings.ToLower(session), value) || strings.HasPrefix(first.Conversation.String(), value) || title == value
 }
 
-// Conversations returns how many conversations were left out, by the word for it.
+// Conversations returns how many conversations were left out, by the name of the count.
 func (l *LeavingOut) Conversations() map[string]int { return l.counted }
 
 // Folders returns the folders of the list in which sessions were left out, sorted.
@@ -131,7 +131,7 @@ func (l *LeavingOut) Folders() (folders []string) {
 	return folders
 }
 
-// Unmatched returns the values that named nothing.
+// Unmatched returns the values that matched no conversation.
 func (l *LeavingOut) Unmatched() (values []string) {
 	for i, ok := range l.matched {
 		if !ok {

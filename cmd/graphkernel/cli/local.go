@@ -20,13 +20,13 @@ import (
 	"github.com/graphkernel/graphkernel/slice/facts"
 )
 
-// A local is a tenant of the kernel over an open store. Each facet of it answers as the client's does.
+// A local is a tenant of the kernel over an open store. Each of its facets gives the same answers as the client's.
 type local struct {
 	*kernel.Kernel
 	tenant dag.Tenant
 }
 
-// SessionOf asks a kernel for a tenant. The clock bounds work that a command does beside its request.
+// SessionOf returns a session of a kernel for a tenant. The clock limits the work that a command does in addition to its request.
 func SessionOf(k *kernel.Kernel, tenant dag.Tenant, clock func() time.Time) *Session {
 	l := local{k, tenant}
 	return &Session{
@@ -125,7 +125,7 @@ func (l localContexts) Assemble(ctx context.Context, r api.ContextRequest) (clie
 func (l localFacts) Learn(ctx context.Context, acts []knowledge.Act) ([]knowledge.Outcome, error) {
 	outcomes, err := l.local.Facts().Learn(ctx, l.tenant, acts)
 	if which := (*knowledge.ActError)(nil); errors.As(err, &which) {
-		return nil, which // without what the back end says of where it was
+		return nil, which // without the back end's details about the place
 	}
 	return outcomes, err
 }

@@ -10,12 +10,12 @@ import (
 	"github.com/spf13/cobra/doc"
 )
 
-// ManCommand writes the manual. It is for packaging, so help does not list it.
+// ManCommand makes the command that writes manual pages. It is for packaging, so help does not list it.
 func (a *App) ManCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:    "man FOLDER",
 		Short:  "Write a manual page for each command",
-		Long:   "Writes a page of section 1 for each command into a folder, which is made if it is absent. SOURCE_DATE_EPOCH dates the pages,\nso that the same program makes the same ones.",
+		Long:   "Writes a page of section 1 for each command into a folder, which is made if there is none. SOURCE_DATE_EPOCH dates the pages,\nso that the same program writes the same pages.",
 		Hidden: true,
 		Args:   OneArg("FOLDER"),
 		RunE: func(c *cobra.Command, args []string) error {

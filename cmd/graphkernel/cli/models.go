@@ -18,20 +18,20 @@ import (
 	"github.com/graphkernel/graphkernel/retrieval/embed/remote"
 )
 
-// The variables that hold the models that make vectors, and those that judge hits, as Settings.Models reads them.
+// Environment variables with lists of the models that make vectors, and of those that judge hits; Settings.Models reads them.
 const (
 	EmbeddersVariable = "GRAPHKERNEL_EMBEDDERS"
 	RerankersVariable = "GRAPHKERNEL_RERANKERS"
 )
 
-// Models are the models that policies may name and that are asked over HTTP.
+// Models are the models that policies may name and that are called over HTTP.
 type Models struct {
 	Embedders    []embed.Embedder
 	Rerankers    []kernel.Reranker
-	KeyVariables []string // the environment variables that hold their keys
+	KeyVariables []string // the environment variables with their keys
 }
 
-// An endpoint is one model in the settings. The key itself is no part of it, so it can be shown.
+// An endpoint is one model in the settings. It does not contain the key itself, so it can be shown.
 type endpoint struct {
 	URL      string `json:"url"`
 	Model    string `json:"model"`
@@ -42,8 +42,7 @@ type endpoint struct {
 	Insecure bool   `json:"insecure"` // http to another host
 }
 
-// Models reads lists of models, each a JSON array of objects, or "" for none, and the files and variables that hold their keys. No error
-// shows a key.
+// Models reads lists of models, each a JSON array of objects, or "" for none, and the files and variables with their keys. No error contains a key.
 func (s *Settings) Models(embedders, rerankers string) (m Models, err error) {
 	if m.Embedders, err = s.embedders(embedders, &m.KeyVariables); err != nil {
 		return Models{}, err
@@ -109,14 +108,14 @@ func (s *Settings) rerankers(text string, variables *[]string) (all []kernel.Rer
 	return all, nil
 }
 
-// ModelClient returns what asks models over HTTP.
+// ModelClient returns the client that calls models over HTTP.
 func ModelClient() *http.Client {
 	return &http.Client{Transport: &http.Transport{
 		Proxy: http.ProxyFromEnvironment, TLSHandshakeTimeout: 10 * time.Second, ForceAttemptHTTP2: true, MaxResponseHeaderBytes: 64 << 10, IdleConnTimeout: 90 * time.Second,
 	}}
 }
 
-// readModels reads a list of models strictly: what is not known may be a misspelt bound.
+// readModels reads a list of models strictly: an unknown member may be a misspelt limit.
 func readModels(text string, into any) error {
 	if text == "" {
 		return nil
@@ -132,8 +131,8 @@ func readModels(text string, into any) error {
 	return nil
 }
 
-// secret returns the key of a model, "" for none, and its timeout, 0 for the standard one. It adds to the names that are known already, of
-// which there may be no second, and to the variables with keys.
+// secret returns the key of a model, "" for none, and its timeout, 0 for the default. It adds the model to the known names, which must be unique, and its
+// variable to the variables with keys.
 func (e *endpoint) secret(s *Settings, known, variables *[]string) (key string, timeout time.Duration, err error) {
 	switch {
 	case slices.Contains(*known, e.Model):

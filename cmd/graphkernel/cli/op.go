@@ -20,33 +20,33 @@ import (
 	"github.com/graphkernel/graphkernel/token"
 )
 
-// A Command describes a command of the program. Each field of In is an argument or a flag; its name, purpose and default come
-// from the tags in package api. api.Read checks the values.
+// A Command describes a command of the program. Each field of In is an argument or a flag; its name, purpose and default come from the tags in package api.
+// api.Read checks the values.
 type Command[In, Out any] struct {
 	Use, Short, Long, Example string // Use names the arguments: SESSION, [TEXT] or ENTITY…
 
-	// By the JSON names of fields:
-	Args     []string            // what the arguments are, in order; the last may be a list
+	// These use the JSON names of fields:
+	Args     []string            // the arguments, in order; the last may be a list
 	Stdin    string              // a text that is read from standard input if it is not given
-	Defaults map[string]string   // what the service has no default for
-	Letters  map[string]string   // one letter that stands for a flag
-	Resolve  map[string]Resolver // what is given may be short for another text, as the names of turns are anyway
+	Defaults map[string]string   // defaults for fields without a default in the service
+	Letters  map[string]string   // one-letter names of flags
+	Resolve  map[string]Resolver // given texts that are resolved to others; names of turns are always resolved
 
-	Means map[string]func(text string) (string, error) // what is given, in the words of the service
+	Means map[string]func(text string) (string, error) // convert a given text to a value of the service
 
-	Opens purpose // what the store is opened for
-	Holds bool    // a tenant that nothing was ever admitted for is refused
+	Opens purpose // the purpose for which the store is opened
+	Holds bool    // refuse a tenant for which nothing was ever admitted
 
-	Check func(in *In) error // what api.Read does not know; nil: nothing
+	Check func(in *In) error // checks that api.Read does not make; nil: none
 	Ask   func(ctx context.Context, s *Session, in In) (Out, error)
-	Hint  func(in *In) string                 // what to do if something that is named is not there
-	Print func(w io.Writer, in *In, out *Out) // for people
+	Hint  func(in *In) string                 // what to do if something named does not exist
+	Print func(w io.Writer, in *In, out *Out) // prints the answer for people
 	Exit  func(out *Out) int                  // the exit code of an answer; nil: api.ExitOK
 
-	Completes cobra.CompletionFunc // of the arguments
+	Completes cobra.CompletionFunc // completes the arguments
 }
 
-// A Resolver returns the text that another one stands for; place names the flag or argument.
+// A Resolver returns the text that a given text stands for; place names the flag or argument.
 type Resolver func(c *cobra.Command, s *Session, place, text string) (string, error)
 
 // Op makes the command of an operation.
@@ -57,7 +57,7 @@ func Op[In, Out any](a *App, op api.Operation[In, Out], c Command[In, Out]) *cob
 	return Asking(a, c)
 }
 
-// Asking makes a command that asks in its own way.
+// Asking makes a command with its own function Ask.
 func Asking[In, Out any](a *App, c Command[In, Out]) *cobra.Command {
 	made := &cobra.Command{
 		Use: c.Use, Short: c.Short, Example: c.Example, ValidArgsFunction: cobra.NoFileCompletions,
@@ -107,7 +107,7 @@ func Asking[In, Out any](a *App, c Command[In, Out]) *cobra.Command {
 		if err == nil && c.Check != nil {
 			err = Usage(c.Check(&in))
 		}
-		if err != nil { // before a store is opened
+		if err != nil { // this is reported before a store is opened
 			return err
 		}
 		return a.Stores.with(cmd.Context(), ring, c.Opens, func(s *Session) error {
@@ -140,8 +140,7 @@ func Asking[In, Out any](a *App, c Command[In, Out]) *cobra.Command {
 	return made
 }
 
-// inputs are the fields of a request as they are given on the command line, in the order of the request: of several faults the
-// first is reported.
+// inputs are the fields of a request as they are given on the command line, in the order of the request: of several faults, the first is reported.
 type inputs struct {
 	app     *App
 	command *cobra.Command
@@ -157,7 +156,7 @@ func (p *inputs) field(key string) *input {
 	return nil
 }
 
-// gather takes in the arguments, standard input and the files that flags name. The keyring verifies those.
+// gather reads the arguments, standard input and the files that flags name. It returns the keys that verify those files.
 func (p *inputs) gather(ctx context.Context, args []string, stdin string) (ring token.Keyring, err error) {
 	for i, text := range args {
 		v := p.field(p.args[min(i, len(p.args)-1)])
@@ -190,7 +189,7 @@ func (p *inputs) gather(ctx context.Context, args []string, stdin string) (ring 
 	return ring, nil
 }
 
-// resolve puts what was meant in the place of what was given.
+// resolve replaces the given texts by those that they stand for.
 func (p *inputs) resolve(c *cobra.Command, s *Session) (err error) {
 	for _, v := range p.fields {
 		if v.resolve == nil {
@@ -208,16 +207,16 @@ func (p *inputs) resolve(c *cobra.Command, s *Session) (err error) {
 
 const onlyReads = "reads"
 
-// OnlyReads reports whether a command that is made of an operation opens the store to read alone.
+// OnlyReads reports whether a command made by Op opens the store only to read.
 func OnlyReads(c *cobra.Command) bool {
 	_, reads := c.Annotations[onlyReads]
 	return reads
 }
 
-// maxStdin bounds a text that is read from standard input; what is longer is refused by the service.
+// maxStdin is the most bytes of a text that are read from standard input; the service refuses longer texts.
 const maxStdin = 2 << 20
 
-// argsOf checks how many arguments there are by the words of a usage line.
+// argsOf checks the number of arguments against a usage line.
 func argsOf(use string) cobra.PositionalArgs {
 	_, takes, some := strings.Cut(use, " ")
 	if !some {
@@ -240,14 +239,14 @@ func argsOf(use string) cobra.PositionalArgs {
 	}
 }
 
-// flagOf names the flag of a field; hidden: it has none.
+// flagOf returns the name of a field's flag; hidden means that it has no flag.
 func flagOf(f *api.Field) (name string, hidden bool) {
 	name, _, _ = strings.Cut(f.Tag.Get("flag"), ": ")
 	name = First(name, strings.ReplaceAll(f.Key, "_", "-"))
 	return name, name == "-"
 }
 
-// purposeOf says what a flag is for, as flags do: without a capital and a full stop. otherwise is the default.
+// purposeOf returns the purpose of a flag in the style of flags: without a capital and a full stop. otherwise is the default.
 func purposeOf(f *api.Field, otherwise string) string {
 	_, said, _ := strings.Cut(f.Tag.Get("flag"), ": ")
 	text := strings.TrimSuffix(First(said, f.Tag.Get("doc"), f.Tag.Get("tool")), ".")
@@ -270,14 +269,14 @@ func purposeOf(f *api.Field, otherwise string) string {
 type input struct {
 	field api.Field
 	text  string   // the default
-	given []string // nil: it is not given
+	given []string // nil if it is not given
 
-	raw     json.RawMessage // of the file that is given
-	resolve Resolver        // nil: it is resolved, or stands for itself
+	raw     json.RawMessage // content of the given file
+	resolve Resolver        // nil if it is resolved, or stands for itself
 	means   func(text string) (string, error)
 }
 
-// value is the JSON of what is given, or would be if it were resolved.
+// value returns the JSON of the given texts; an unresolved text is replaced by a stand-in.
 func (v *input) value(texts []string) canon.Value {
 	if stand, ok := standIns[v.field.Type]; ok && v.resolve != nil {
 		texts = []string{stand}
@@ -285,7 +284,7 @@ func (v *input) value(texts []string) canon.Value {
 	return v.field.Value(texts...)
 }
 
-// standIns are in the place of what is not resolved yet.
+// standIns are valid values that are used instead of texts that are not resolved yet.
 var standIns = map[reflect.Type]string{
 	reflect.TypeFor[dag.TurnID](): dag.TurnID{1}.String(), reflect.TypeFor[*dag.TurnID](): dag.TurnID{1}.String(),
 	reflect.TypeFor[dag.Digest](): dag.Digest{1}.String(), reflect.TypeFor[*dag.Digest](): dag.Digest{1}.String(),
@@ -301,7 +300,7 @@ func (v *input) String() string {
 
 // Set implements pflag.Value.
 func (v *input) Set(text string) error {
-	if v.field.Type == reflect.TypeFor[[]dag.Digest]() { // none of which has a comma
+	if v.field.Type == reflect.TypeFor[[]dag.Digest]() { // no digest has a comma
 		v.given = append(v.given, strings.Split(text, ",")...)
 		return nil
 	}
@@ -329,7 +328,7 @@ func (v *input) Type() string {
 
 var _ pflag.Value = (*input)(nil)
 
-// readGiven reads what is given as the service reads a request. A fault is one of the flag or argument that it is about.
+// readGiven reads the given values as the service reads a request. A fault names the flag or argument that it is about.
 func readGiven[In any](p *inputs) (in In, err error) {
 	whole := &canon.Value{Kind: canon.Object}
 	for _, v := range p.fields {
@@ -366,7 +365,7 @@ func readGiven[In any](p *inputs) (in In, err error) {
 
 func isBlank(text string) bool { return strings.TrimSpace(text) == "" }
 
-// placeOf names a flag, or an argument as the usage line does.
+// placeOf returns the name of a flag, or of an argument as in the usage line.
 func (p *inputs) placeOf(v *input) string {
 	if i := slices.Index(p.args, v.field.Key); i >= 0 {
 		word, _, _ := strings.Cut(strings.Fields(p.command.Use)[1+i], "|")
@@ -376,7 +375,7 @@ func (p *inputs) placeOf(v *input) string {
 	return "--" + name
 }
 
-// Shape draws the members of a type in JSON, indented by two blanks; those of a type that comes again are left out.
+// Shape draws the members of a type in JSON, indented by two blanks. The members of a type that occurs again are left out.
 func Shape(t reflect.Type) string {
 	const width = 118
 	var lines []string

@@ -16,21 +16,21 @@ import (
 	"github.com/graphkernel/graphkernel/slice"
 )
 
-// Streams are what the program reads and writes.
+// Streams are the inputs and outputs of the program.
 type Streams struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Output         string  // the flag: "text" or "json"
 	Color          Colours // the flag
-	Quiet          bool    // the flag: nothing is said beside the result, except errors
+	Quiet          bool    // the flag: print nothing but the result and errors
 
 	Getenv  func(string) string
 	Environ func() []string                                                          // nil if it cannot be listed
-	Screen  func(stream any) (Screen, bool)                                          // the terminal that a stream is shown on, if it is one
+	Screen  func(stream any) (Screen, bool)                                          // returns the terminal that shows a stream, if it is one
 	Page    func(command string, text []byte, stdout, stderr io.Writer) (shown bool) // shows a text through a pager
 }
 
-// PrintCounts prints what was counted, by name.
+// PrintCounts prints counts, sorted by name.
 func PrintCounts(w io.Writer, what string, counts map[string]int) {
 	reasons := make([]string, 0, len(counts))
 	for reason := range counts {
@@ -42,8 +42,7 @@ func PrintCounts(w io.Writer, what string, counts map[string]int) {
 	}
 }
 
-// A watched writer remembers whether anything was written, and the first error,
-// so that a result that got lost is not taken for a success.
+// A watched writer remembers whether anything was written, and the first error, so that a lost result does not look like a success.
 type watched struct {
 	io.Writer
 	wrote bool
@@ -59,8 +58,8 @@ func (w *watched) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Answer writes what an agent reads of a hook to standard output, in full or with an error. The command handles the error: it does not
-// change the exit code by itself.
+// Answer writes a hook's answer for an agent to standard output, either in full or with an error. The command handles the error: it does not change the exit
+// code by itself.
 func (s *Streams) Answer(answer []byte) error {
 	out := s.Stdout
 	if w, ok := out.(*watched); ok {
@@ -93,19 +92,19 @@ func (s *Streams) Print(v any, text func(w io.Writer)) error {
 	return nil
 }
 
-// Note tells a person something beside the result, who did not ask for quiet.
+// Note prints a note for a person, in addition to the result, unless --quiet is set.
 func (s *Streams) Note(format string, args ...any) {
 	if !s.Quiet {
 		s.Warn(format, args...)
 	}
 }
 
-// Warn tells a person what must not be missed.
+// Warn prints a warning, even if --quiet is set.
 func (s *Streams) Warn(format string, args ...any) {
 	fmt.Fprintln(s.Stderr, render.Visible(fmt.Sprintf(format, args...)))
 }
 
-// NewTable returns a plain table that copies well.
+// NewTable returns a plain table that can be copied easily.
 func NewTable(w io.Writer, header ...any) table.Writer {
 	t := table.NewWriter()
 	t.SetOutputMirror(w)
@@ -122,8 +121,8 @@ func NewTable(w io.Writer, header ...any) table.Writer {
 	return t
 }
 
-// oneLine shows evidence in one line. Characters that would act on the terminal become signs, so that
-// anyone who made the evidence cannot write a verdict, and a reader sees that they are there.
+// oneLine shows evidence in one line. Characters that would act on the terminal become visible signs, so that the maker of the evidence cannot fake a
+// verdict, and a reader sees that they are there.
 func oneLine(s string, most int) string { return render.OneLine(render.Visible(s), most) }
 
 // PrintChecks prints checks for people.
@@ -136,7 +135,7 @@ func PrintChecks(w io.Writer, checks []api.Check) {
 	}
 }
 
-// ProvenanceOf returns the fields to print; nil if there are none.
+// ProvenanceOf returns the provenance to print; nil if there is none.
 func ProvenanceOf(p *slice.Provenance) *api.Provenance {
 	if p.SliceID == "" {
 		return nil
@@ -156,7 +155,7 @@ func Texts[T fmt.Stringer](values []T) []string {
 	return out
 }
 
-// Issue writes where -o says what is cut and signed with the keyring.
+// Issue calls cut with a session that signs, and writes the result to the place that -o names.
 func (a *App) Issue(ctx context.Context, out string, cut func(s *Session) ([]byte, error)) error {
 	ring, err := a.Signing.RingToSign()
 	if err != nil {
@@ -173,7 +172,7 @@ func (a *App) Issue(ctx context.Context, out string, cut func(s *Session) ([]byt
 	})
 }
 
-// WriteDocument writes what is for programs: a file holds the exact bytes, a screen only shows them.
+// WriteDocument writes a document for programs: a file gets the exact bytes, a terminal a readable form.
 func (s *Streams) WriteDocument(w io.Writer, document []byte) error {
 	if s.IsTerminal(w) {
 		document = append(render.EscapeJSON(bytes.TrimSuffix(document, []byte("\n"))), '\n')

@@ -13,8 +13,7 @@ import (
 	"github.com/graphkernel/graphkernel/token"
 )
 
-// Registry returns the tenant's policies. Where there is no store yet, that is
-// those that every tenant begins with; looking makes no store.
+// Registry returns the tenant's policies. If there is no store yet, it returns the built-in policies; it makes no store.
 func (st *Stores) Registry(ctx context.Context) (r policy.Registry, err error) {
 	err = st.WithKernel(ctx, token.Keyring{}, func(s *Session) error {
 		r, err = s.Policies.All(ctx)
@@ -26,8 +25,7 @@ func (st *Stores) Registry(ctx context.Context) (r policy.Registry, err error) {
 	return standard.Registry()
 }
 
-// UnknownPolicy makes an id that is mistyped, or of a policy for something else, a fault of the
-// command line.
+// UnknownPolicy makes the error for a policy id that is mistyped, or whose policy has another type, a usage error.
 func UnknownPolicy(err error) error {
 	if Is(err, api.CodePolicyUnknown) || Is(err, api.CodeMismatch) {
 		return Usagef("%v; see: graphkernel policy list; graphkernel policy add registers another", err)
@@ -35,7 +33,7 @@ func UnknownPolicy(err error) error {
 	return err
 }
 
-// PolicyFor finds a policy by its id, which must be one for P.
+// PolicyFor finds a policy by its id and returns its parameters, which must be of type P.
 func PolicyFor[P policy.Parameters](ctx context.Context, s *Session, id, want string) (parameters P, err error) {
 	if _, err := policy.ParseID(id); err != nil {
 		return parameters, Usage(err)
@@ -47,11 +45,11 @@ func PolicyFor[P policy.Parameters](ctx context.Context, s *Session, id, want st
 	return parameters, UnknownPolicy(err)
 }
 
-// CompletePolicies completes the ids of the policies of some types, of all if none is given.
+// CompletePolicies completes the ids of the policies of some types, or of all types if none is given.
 func (st *Stores) CompletePolicies(types ...string) cobra.CompletionFunc {
 	return func(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 		var ids []string
-		if registry, err := st.Registry(c.Context()); err == nil { // what cannot be read completes nothing
+		if registry, err := st.Registry(c.Context()); err == nil { // on an error there are no completions
 			for _, p := range registry.All() {
 				if len(types) == 0 || slices.Contains(types, p.Params().Type()) {
 					ids = append(ids, string(p.ID()))

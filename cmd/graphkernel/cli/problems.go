@@ -9,7 +9,7 @@ import (
 	"github.com/graphkernel/graphkernel/client"
 )
 
-// A refusal is what a service said, in the words that a kernel over a store has for it.
+// A refusal is an error of a service with the text that a kernel over a store has for it.
 type refusal struct {
 	text string
 	err  error
@@ -18,7 +18,7 @@ type refusal struct {
 func (r *refusal) Error() string { return r.text }
 func (r *refusal) Unwrap() error { return r.err }
 
-// refused returns the error of a service as the kernel's.
+// refused converts an error of a service to the kernel's error.
 func refused(err error) error {
 	var p *client.Problem
 	if !errors.As(err, &p) {
@@ -35,7 +35,7 @@ func refused(err error) error {
 	return r
 }
 
-// answered returns the error of an operation over a kernel with the code that a service sends.
+// answered adds to the error of an operation of a kernel the code that a service would send.
 func answered(err error) error {
 	if err == nil {
 		return nil
@@ -47,7 +47,7 @@ func answered(err error) error {
 	return err
 }
 
-// told is an answer of a service with its error as the kernel's.
+// told returns an answer of a service, with its error converted to the kernel's.
 func told[T any](v T, err error) (T, error) {
 	if err != nil {
 		err = refused(err)

@@ -6,16 +6,16 @@ import (
 	"github.com/jedib0t/go-pretty/v6/progress"
 )
 
-// A Bar shows how long work goes on. It is silent unless a person watches.
+// A Bar shows the progress of work. It is silent unless a person watches.
 type Bar struct {
 	writer  progress.Writer
 	tracker *progress.Tracker
 }
 
-// Progress shows how far something that is measured in bytes has come.
+// Progress returns a bar for work that is measured in bytes.
 func (s *Streams) Progress(what string) *Bar { return s.newBar(what, progress.UnitsBytes) }
 
-// Counting is a bar for what is counted and not measured.
+// Counting returns a bar for work that is counted.
 func (s *Streams) Counting(what string) *Bar { return s.newBar(what, progress.UnitsDefault) }
 
 func (s *Streams) newBar(what string, units progress.Units) *Bar {
@@ -31,7 +31,7 @@ func (s *Streams) newBar(what string, units progress.Units) *Bar {
 	return b
 }
 
-// Update says how much is done, and of how much.
+// Update sets how much is done, and the total.
 func (b *Bar) Update(done, total int64) {
 	if b.writer == nil {
 		return
@@ -40,14 +40,14 @@ func (b *Bar) Update(done, total int64) {
 	b.tracker.SetValue(done)
 }
 
-// Say changes what the bar says is being done.
+// Say changes the description of the work.
 func (b *Bar) Say(what string) {
 	if b.writer != nil && b.tracker.Message != what {
 		b.tracker.UpdateMessage(what)
 	}
 }
 
-// Stop ends the bar and waits until it has been drawn.
+// Stop ends the bar and waits until it was drawn.
 func (b *Bar) Stop() {
 	if b.writer == nil {
 		return

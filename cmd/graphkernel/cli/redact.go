@@ -9,16 +9,14 @@ import (
 
 const secretSign = "xxxxx"
 
-// WithoutPassword shows a store's name, or another value that may be a URL, without the
-// passwords that may be in it.
+// WithoutPassword returns the name of a store, or another value that may be a URL, without the passwords in it.
 func WithoutPassword(name string) string {
 	shown, _ := redact(name)
 	return shown
 }
 
-// redact shows a name without passwords, and says whether it could tell where they
-// are. If not, nothing but the scheme is shown: anyone who wrote @ or / into a password as
-// it is has a part of it where the host should be.
+// redact returns a name without passwords, and reports whether it is sure where they are. If it is not, only the scheme is shown: if a password contains @ or
+// / unescaped, a part of it is where the host should be.
 func redact(name string) (shown string, sure bool) {
 	if path, ok := strings.CutPrefix(name, "sqlite:"); ok && !strings.HasPrefix(path, "//") {
 		return name, true
@@ -43,15 +41,15 @@ func isScheme(s string) bool { return scheme.MatchString(s) }
 
 var scheme = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.:-]*$`)
 
-// passwordKeyword finds what libpq calls a password in a list of keywords and values.
+// passwordKeyword matches the passwords in libpq's lists of keywords and values.
 var passwordKeyword = regexp.MustCompile(`(?is)((?:password|pwd)\s*=\s*)('(?:[^'\\]|\\.)*'?|(?:\\.|[^\s\\])*)`)
 
 func hideKeywords(s string) string {
 	return passwordKeyword.ReplaceAllString(s, "${1}"+secretSign)
 }
 
-// redactURL hides the passwords of what follows a URL's scheme. Several hosts may be in
-// it, so it is read as libpq does: the user's part ends at the first @ before any slash.
+// redactURL hides the passwords in the part of a URL after its scheme. It may have several hosts, so it is read as libpq does: the user's part ends at the
+// first @ before any slash.
 func redactURL(rest string) (string, bool) {
 	user := ""
 	if i := strings.IndexAny(rest, "@/"); i >= 0 && rest[i] == '@' {
@@ -78,17 +76,17 @@ func redactURL(rest string) (string, bool) {
 		if key, _, _ := strings.Cut(strings.ToLower(plain), "="); key == "password" || key == "sslpassword" {
 			key, _, _ := strings.Cut(pair, "=")
 			pairs[i] = key + "=" + secretSign
-		} else if hideKeywords(plain) != plain { // within another one's value
+		} else if hideKeywords(plain) != plain { // a password within another keyword's value
 			return "", false
 		}
 	}
 	return shown + "?" + strings.Join(pairs, "&"), true
 }
 
-// hostList is hosts with ports. What is no port may be a password.
+// hostList matches hosts with ports. A part that is not a port may be a password.
 var hostList = regexp.MustCompile(`^(?:(?:\[[^\]@]*\]|[^:,@\[\]]*)(?::[0-9]*)?(?:,|$))*$`)
 
-// A hiddenError is an error whose text may hold a part of a password.
+// A hiddenError is an error whose text may contain a part of a password.
 type hiddenError struct {
 	text string
 	err  error
@@ -97,8 +95,8 @@ type hiddenError struct {
 func (e *hiddenError) Error() string { return e.text }
 func (e *hiddenError) Unwrap() error { return e.err }
 
-// WithoutName returns an error of opening a store. If a password may be anywhere in the
-// name, what the driver says of it is not shown. Of other names the driver hides it.
+// WithoutName returns an error of opening a store. If the name may contain a password anywhere, the driver's text is not shown. For other names the driver
+// hides the password.
 func WithoutName(name string, err error) error {
 	if shown, sure := redact(name); err != nil && !sure {
 		return &hiddenError{"store " + shown + " cannot be opened, and why is not shown, since a part of a password may be in it: " +
@@ -107,10 +105,10 @@ func WithoutName(name string, err error) error {
 	return err
 }
 
-// ShownPath shows the path of a store's name, which may be a URL by mistake.
+// ShownPath returns the path in a store's name, which may be a URL by mistake.
 func ShownPath(name string) string { return strings.TrimPrefix(WithoutPassword(name), "sqlite:") }
 
-// SameStore reports whether two names are certainly for one store.
+// SameStore reports whether two names are certainly of the same store.
 func SameStore(a, b string) bool {
 	if a == b {
 		return true

@@ -20,7 +20,7 @@ import (
 	"github.com/graphkernel/graphkernel/slice"
 )
 
-// remoteSession asks a service. Whose graph it is, the API key says.
+// remoteSession returns a session with a service. The API key decides the tenant.
 func remoteSession(ctx context.Context, c *client.Client, named dag.Tenant) (*Session, error) {
 	who, err := told(c.Caller(ctx))
 	if err != nil {
@@ -41,7 +41,7 @@ func remoteSession(ctx context.Context, c *client.Client, named dag.Tenant) (*Se
 	return s, nil
 }
 
-// The facets of a service: the client's, whose errors are the kernel's.
+// The facets of a service are those of the client, with the errors of the kernel.
 type (
 	remoteTurns struct {
 		*client.Client
@@ -140,7 +140,7 @@ func (r remoteFacts) Slice(ctx context.Context, q api.FactSliceRequest) (client.
 	return told(r.Facts.Slice(ctx, q))
 }
 
-// Learn sends acts of one kind, which is what commands have, a request for each knowledge.MaxActs of them.
+// Learn sends acts of one kind, as all commands have, in requests of up to knowledge.MaxActs.
 func (r remoteFacts) Learn(ctx context.Context, acts []knowledge.Act) (outcomes []knowledge.Outcome, err error) {
 	for done := 0; done < len(acts); {
 		some := acts[done:min(len(acts), done+knowledge.MaxActs)]
@@ -179,7 +179,7 @@ func (r remoteFacts) learn(ctx context.Context, acts []knowledge.Act) ([]api.Kno
 	panic("graphkernel: no command records acts of the kind " + string(acts[0].Kind))
 }
 
-// newFact is an assertion as a service takes it.
+// newFact returns an assertion in the form of a request.
 func newFact(a *knowledge.Act) api.NewFact {
 	f := &a.Fact
 	w := api.NewFact{Confidence: &f.Confidence, Source: f.Source, Slice: slice.SliceID(f.Slice), Supersedes: a.Supersedes}
@@ -199,7 +199,7 @@ func newFact(a *knowledge.Act) api.NewFact {
 	return w
 }
 
-// refusedAct says which act of a request was refused, if the service names one: facts[3] or aliases[3].
+// refusedAct returns the act of a request that was refused, if the service names it: facts[3] or aliases[3].
 func refusedAct(err error, before, of int) error {
 	var p *client.Problem
 	if !errors.As(err, &p) {

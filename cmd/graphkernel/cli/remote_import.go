@@ -13,11 +13,10 @@ import (
 	"github.com/graphkernel/graphkernel/kernel"
 )
 
-// mostHeld bounds the lines that wait for parents further down in a file: what one request may
-// admit.
+// mostHeld is the most lines that wait for parents further down in a file: as many as one request may admit.
 const mostHeld = 10_000
 
-// Import reads files, folders and repositories here, and has a service admit what they hold.
+// Import reads files, folders and repositories on this machine, and sends their turns to a service.
 func (r remoteTurns) Import(ctx context.Context, paths []string, opts ingest.Options) (kernel.ImportReport, error) {
 	im := &remoteImport{client: r, conversations: map[dag.ConversationID]bool{}}
 	read, err := ingest.ReadAll(ctx, paths, opts, func(b *ingest.Batch) error { return im.admit(ctx, b) })
@@ -34,11 +33,11 @@ func (r remoteTurns) Import(ctx context.Context, paths []string, opts ingest.Opt
 	return im.report, err
 }
 
-// A remoteImport is one Import at work.
+// A remoteImport is a running Import.
 type remoteImport struct {
 	client        remoteTurns
 	held          []dag.Draft // lines that wait for their parents
-	places        []string    // of those
+	places        []string    // places of the held lines
 	report        kernel.ImportReport
 	conversations map[dag.ConversationID]bool
 }
@@ -69,7 +68,7 @@ func (im *remoteImport) admit(ctx context.Context, b *ingest.Batch) error {
 	return nil
 }
 
-// last admits the lines that are held, or says which of them lacks a parent.
+// last admits the held lines, or returns an error that names one without a parent.
 func (im *remoteImport) last(ctx context.Context) error {
 	if len(im.held) == 0 {
 		return nil
@@ -84,14 +83,14 @@ func (im *remoteImport) last(ctx context.Context) error {
 	return err
 }
 
-// send admits a batch, whole or not at all.
+// send admits a batch atomically.
 func (im *remoteImport) send(ctx context.Context, drafts []dag.Draft, places []string) error {
 	receipt, err := im.client.Turns().Admit(ctx, drafts)
 	im.countErased(ctx, receipt, drafts)
 	return im.count(receipt, err, places)
 }
 
-// sendLines admits lines in their order, whole or not at all.
+// sendLines admits lines in their order, atomically.
 func (im *remoteImport) sendLines(ctx context.Context, drafts []dag.Draft, places []string) (err error) {
 	var lines []byte
 	for i := range drafts {
@@ -104,7 +103,7 @@ func (im *remoteImport) sendLines(ctx context.Context, drafts []dag.Draft, place
 	return im.count(receipt, err, places)
 }
 
-// countErased counts which of the turns that were there already have no text any more. A key that may not read does without.
+// countErased counts the existing turns whose text was erased. If the key may not read, they are not counted.
 func (im *remoteImport) countErased(ctx context.Context, r api.Receipt, drafts []dag.Draft) {
 	if r.Existing == 0 {
 		return
@@ -115,7 +114,7 @@ func (im *remoteImport) countErased(ctx context.Context, r api.Receipt, drafts [
 		ids[i] = drafts[i].ID
 		sent[ids[i]] = !drafts[i].Redacted
 	}
-	here, _ := im.client.session.LookUp(ctx, ids) // what was admitted is no less so if this fails
+	here, _ := im.client.session.LookUp(ctx, ids) // the turns are admitted even if this fails
 	for i := range here {
 		if here[i].Redacted && sent[here[i].ID] {
 			im.report.Erased++
@@ -144,8 +143,8 @@ func (im *remoteImport) count(r api.Receipt, err error, places []string) error {
 	return refused(err)
 }
 
-// admitRepeating admits turns out of which it takes those that are stored with the same text. Anything else that
-// is stored is a record that has changed since: the stored turn stays, and the record is named.
+// admitRepeating admits turns, except for those that are stored with the same text. If a turn is stored with another text, its record has changed since: the
+// stored turn stays, and the record is named.
 func (im *remoteImport) admitRepeating(ctx context.Context, drafts []dag.Draft, places []string) error {
 	for len(drafts) > 0 {
 		err := im.send(ctx, drafts, places)
@@ -158,7 +157,7 @@ func (im *remoteImport) admitRepeating(ctx context.Context, drafts []dag.Draft, 
 		}
 		here, lookErr := im.client.session.LookUp(ctx, ids)
 		switch {
-		case errors.Is(lookErr, api.CodeForbidden): // the key may admit and not read
+		case errors.Is(lookErr, api.CodeForbidden): // the key may admit but not read
 			return err
 		case lookErr != nil:
 			return lookErr
@@ -187,7 +186,7 @@ func (im *remoteImport) dropStored(here []Turn, drafts []dag.Draft, places []str
 	return fresh, at
 }
 
-// countStored counts a turn that is stored: as there already, or as changed if the record says something else.
+// countStored counts a stored turn: as existing, or as changed if the record has other content.
 func countStored(r *kernel.ImportReport, was *Turn, d *dag.Draft, place string) {
 	changed := ""
 	switch {

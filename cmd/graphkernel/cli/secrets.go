@@ -18,12 +18,12 @@ import (
 	"github.com/graphkernel/graphkernel/internal/userdir"
 )
 
-// StandardSecrets is what is done about secrets if nothing says otherwise.
+// StandardSecrets is the default policy for secrets.
 const StandardSecrets = secrets.Redact
 
-// RegisterSecrets adds the flag by which a command is told what to do about secrets.
+// RegisterSecrets adds the flag --secrets to a command.
 func (s *Settings) RegisterSecrets(c *cobra.Command) {
-	c.Flags().StringVar(&s.SecretsFlag, "secrets", "", fmt.Sprintf("what is done about keys, tokens and passwords in turns, one of %q ($GRAPHKERNEL_SECRETS; default %s)", secrets.Policies, StandardSecrets))
+	c.Flags().StringVar(&s.SecretsFlag, "secrets", "", fmt.Sprintf("what to do about keys, tokens and passwords in turns, one of %q ($GRAPHKERNEL_SECRETS; default %s)", secrets.Policies, StandardSecrets))
 	var names []string
 	for _, p := range secrets.Policies {
 		names = append(names, string(p))
@@ -31,7 +31,7 @@ func (s *Settings) RegisterSecrets(c *cobra.Command) {
 	_ = c.RegisterFlagCompletionFunc("secrets", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 }
 
-// Secrets returns what the flags and the environment say is done about secrets.
+// Secrets returns the policy for secrets that the flags and the environment name.
 func (s *Settings) Secrets() (secrets.Policy, error) {
 	for _, named := range []struct{ by, value string }{{"--secrets", s.SecretsFlag}, {"GRAPHKERNEL_SECRETS", s.Getenv("GRAPHKERNEL_SECRETS")}} {
 		if named.value == "" {
@@ -50,7 +50,7 @@ func (s *Settings) Secrets() (secrets.Policy, error) {
 	return StandardSecrets, nil
 }
 
-// secretsPath returns the file of the key that tokens of secrets are made with.
+// secretsPath returns the file of the key with which tokens for secrets are made.
 func (s *Settings) secretsPath() (string, error) {
 	for _, path := range []string{s.Getenv("GRAPHKERNEL_SECRETS_KEY"), Below(s.Folder(userdir.Config), "secrets.key")} {
 		if path != "" {
@@ -60,7 +60,7 @@ func (s *Settings) secretsPath() (string, error) {
 	return "", Usagef("no home folder to keep the key for redacted secrets in; set HOME or GRAPHKERNEL_SECRETS_KEY=FILE, or choose another policy: --secrets report")
 }
 
-// Screen returns what looks for secrets in turns of a tenant, nil if nothing does. With toTry no key is made: nothing is stored.
+// Screen returns a screen that looks for secrets in turns of a tenant, or nil for the policy off. With toTry it makes no key, because nothing is stored.
 func (st *Stores) Screen(p secrets.Policy, tenant dag.Tenant, toTry bool) *secrets.Screen {
 	return secrets.NewScreen(p, func() (secrets.Key, error) {
 		key, err := st.secretsKey(toTry)
@@ -71,8 +71,8 @@ func (st *Stores) Screen(p secrets.Policy, tenant dag.Tenant, toTry bool) *secre
 	})
 }
 
-// secretsKey reads the key, or makes it. It is no key of the keyring, whose keys are rotated: the same secret has to have the same token
-// years later, or a transcript that is imported again is another one.
+// secretsKey reads the key, or makes it. It is not in the keyring, whose keys are rotated: the same secret must get the same token years later, otherwise a
+// transcript that is imported again would look changed.
 func (st *Stores) secretsKey(toTry bool) (key secrets.Key, err error) {
 	path, err := st.settings.secretsPath()
 	if err != nil && !toTry {
@@ -92,7 +92,7 @@ func (st *Stores) secretsKey(toTry bool) (key secrets.Key, err error) {
 	return key, err
 }
 
-// drawKey draws a key at random.
+// drawKey returns a random key.
 func (st *Stores) drawKey() (key [32]byte, err error) {
 	random := st.rand
 	if random == nil {
@@ -102,7 +102,7 @@ func (st *Stores) drawKey() (key [32]byte, err error) {
 	return key, err
 }
 
-// makeKey makes a key and its file, unless another process was faster.
+// makeKey makes a key and its file, unless another process did so first.
 func (st *Stores) makeKey(path, what string) (key [32]byte, made bool, err error) {
 	if key, err = st.drawKey(); err != nil {
 		return key, false, err
@@ -115,7 +115,7 @@ func (st *Stores) makeKey(path, what string) (key [32]byte, made bool, err error
 	return key, err == nil, err
 }
 
-// loadKey reads a key's file: 64 lowercase hex digits and a line feed. What says in an error what the key is for.
+// loadKey reads the file of a key: 64 lowercase hex digits and a line feed. what is the key's purpose in errors.
 func loadKey(path, what string) (key [32]byte, err error) {
 	data, err := secretfile.Load(path, 1<<10)
 	if err != nil {

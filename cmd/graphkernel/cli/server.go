@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// atHome are the commands that ask no service, and why. Commands below them are meant too.
+// atHome maps the commands that never ask a service to the reason. Their subcommands are included.
 var atHome = map[string]string{
 	"graphkernel serve":       "it is the service",
 	"graphkernel mcp":         "it is a service of its own; agents find one that runs at URL/mcp",
@@ -32,7 +32,7 @@ var atHome = map[string]string{
 	"graphkernel":             "it is no command by itself",
 }
 
-// AtHome says why a command asks no service, or "".
+// AtHome returns the reason why a command never asks a service, or "".
 func AtHome(path string) string {
 	for at := path; ; {
 		if why, ok := atHome[at]; ok && (at != "graphkernel" || at == path) {
@@ -46,7 +46,7 @@ func AtHome(path string) string {
 	}
 }
 
-// checkServer refuses --server for a command that asks no service.
+// checkServer refuses --server for a command that never asks a service.
 func (s *Settings) checkServer(c *cobra.Command) error {
 	if s.ServerFlag == "" || strings.HasPrefix(c.Name(), "__complete") || !c.HasParent() {
 		return nil

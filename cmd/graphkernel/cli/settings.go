@@ -13,24 +13,24 @@ import (
 // Settings are the flags that every command has, and the environment.
 type Settings struct {
 	Getenv  func(string) string
-	Environ func() []string // all of it, as NAME=VALUE; nil if it cannot be listed
+	Environ func() []string // the whole environment, as NAME=VALUE; nil if it cannot be listed
 
 	StoreFlag, ServerFlag, TenantFlag, KeysFlag, IdentityFlag string
-	SecretsFlag, AdmittedFlag                                 string // of commands that have them
+	SecretsFlag, AdmittedFlag                                 string // only for commands with these flags
 	Dev                                                       bool
 
-	FileStore, FileKeys, FileIdentity string // of a file of settings; they count less than the environment
+	FileStore, FileKeys, FileIdentity string // from a file of settings; the environment overrides them
 }
 
 // register declares the flags for a command and all below it.
 func (s *Settings) register(c *cobra.Command) {
 	f := c.PersistentFlags()
-	f.StringVar(&s.StoreFlag, "store", "", "where turns are kept, sqlite:PATH or postgres://… ($GRAPHKERNEL_STORE; default sqlite:"+s.Abbreviate(s.defaultStore())+")")
-	f.StringVar(&s.ServerFlag, "server", "", "ask the service at this URL in place of a store, with the API key in GRAPHKERNEL_KEY ($GRAPHKERNEL_SERVER)")
-	f.StringVar(&s.TenantFlag, "tenant", "", "whose graph it is ($GRAPHKERNEL_TENANT; default \"default\")")
-	f.StringVar(&s.KeysFlag, "keys", "", "the keyring's file ($GRAPHKERNEL_KEYS; default "+s.Abbreviate(s.DefaultKeys())+")")
+	f.StringVar(&s.StoreFlag, "store", "", "the store of the turns, sqlite:PATH or postgres://… ($GRAPHKERNEL_STORE; default sqlite:"+s.Abbreviate(s.defaultStore())+")")
+	f.StringVar(&s.ServerFlag, "server", "", "ask the service at this URL instead of a store, with the API key in GRAPHKERNEL_KEY ($GRAPHKERNEL_SERVER)")
+	f.StringVar(&s.TenantFlag, "tenant", "", `the tenant whose graph is used ($GRAPHKERNEL_TENANT; default "default")`)
+	f.StringVar(&s.KeysFlag, "keys", "", "the file of the keyring ($GRAPHKERNEL_KEYS; default "+s.Abbreviate(s.DefaultKeys())+")")
 	f.StringVar(&s.IdentityFlag, "identity", "", "the file of the keys that sign for third parties ($GRAPHKERNEL_IDENTITY; default "+s.Abbreviate(s.DefaultIdentity())+")")
-	f.BoolVar(&s.Dev, "dev", false, "sign with a random key that is gone after this run")
+	f.BoolVar(&s.Dev, "dev", false, "sign with a random key that is discarded after this run")
 	NoFiles(c, "tenant", "server")
 }
 
@@ -50,14 +50,12 @@ func (s *Settings) Tenant() (dag.Tenant, error) {
 	return t, nil
 }
 
-// NamesTenant reports whether the user named a tenant. If none was named, the
-// tenant that a bundle itself names is the one whose key counts.
+// NamesTenant reports whether the user named a tenant. If not, the key of the tenant that a bundle names is used.
 func (s *Settings) NamesTenant() bool {
 	return s.TenantFlag != "" || s.Getenv("GRAPHKERNEL_TENANT") != ""
 }
 
-// StoreName returns the name of the store that the flags and the environment name, or of the
-// default one.
+// StoreName returns the name of the store that the flags and the environment name, or of the default store.
 func (s *Settings) StoreName() string {
 	for _, name := range []string{s.StoreFlag, s.Getenv("GRAPHKERNEL_STORE"), s.FileStore} {
 		if name != "" {
@@ -80,7 +78,7 @@ func (s *Settings) KeysPath() (string, error) {
 	return "", Usagef("no home folder to look for a keyring in; give --keys or GRAPHKERNEL_KEYS")
 }
 
-// KeyringFile returns the absolute path of the keyring's file, "" if the keys of this run come from elsewhere.
+// KeyringFile returns the absolute path of the keyring's file, or "" if the keys of this run come from elsewhere.
 func (s *Settings) KeyringFile() string {
 	if s.Dev || s.Getenv("GRAPHKERNEL_SECRET") != "" && s.KeysFlag == "" {
 		return ""
@@ -105,8 +103,7 @@ func (s *Settings) IdentityPath() (string, error) {
 	return "", Usagef("no home folder to look for an identity in; give --identity or GRAPHKERNEL_IDENTITY")
 }
 
-// Server returns the URL of the service that is to be asked, "" for a store of this machine. A store that
-// --store names goes before GRAPHKERNEL_SERVER.
+// Server returns the URL of the service to ask, or "" for a store on this machine. --store takes precedence over GRAPHKERNEL_SERVER.
 func (s *Settings) Server() (string, error) {
 	url := s.ServerFlag
 	switch {
@@ -129,8 +126,8 @@ func (s *Settings) AsksService() bool {
 	return err == nil && url != ""
 }
 
-// Flags returns the flags by which another run, in another folder and with another environment, asks the same store or
-// service for the same tenant. Paths are absolute. It refuses a password, since flags can be read by others.
+// Flags returns the flags with which another run, in another folder and with another environment, asks the same store or service for the same tenant. Paths
+// are absolute. It refuses a password, because others can read flags.
 func (s *Settings) Flags() ([]string, error) {
 	var flags []string
 	add := func(flag, value string) { flags = append(flags, "--"+flag, value) }
@@ -177,12 +174,12 @@ func (s *Settings) defaultStore() string {
 	return Below(s.Folder(userdir.Data), "graphkernel.db")
 }
 
-// DefaultKeys returns where the keyring is kept if nothing says otherwise, or "".
+// DefaultKeys returns the default path of the keyring, or "".
 func (s *Settings) DefaultKeys() string {
 	return Below(s.Folder(userdir.Config), "keys.json")
 }
 
-// DefaultIdentity returns where the identity is kept if nothing says otherwise, or "".
+// DefaultIdentity returns the default path of the identity, or "".
 func (s *Settings) DefaultIdentity() string {
 	return Below(s.Folder(userdir.Config), "identity.json")
 }
@@ -190,7 +187,7 @@ func (s *Settings) DefaultIdentity() string {
 // Folder returns the user's folder for a purpose, or "" if the environment names no home.
 func (s *Settings) Folder(p userdir.Purpose) string { return userdir.Of(p, s.Getenv) }
 
-// Below joins a folder and a name; "" without a folder.
+// Below joins a folder and a name; it returns "" without a folder.
 func Below(folder, name string) string {
 	if folder == "" {
 		return ""
@@ -198,8 +195,7 @@ func Below(folder, name string) string {
 	return filepath.Join(folder, name)
 }
 
-// Abbreviate shows a path below the home folder with a tilde, so that help texts
-// are the same for everybody.
+// Abbreviate replaces the home folder in a path by a tilde, so that help texts are the same for everybody.
 func (s *Settings) Abbreviate(path string) string {
 	if home := s.Getenv("HOME"); home != "" {
 		if rest, ok := strings.CutPrefix(path, home+string(filepath.Separator)); ok {

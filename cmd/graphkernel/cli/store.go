@@ -20,32 +20,32 @@ import (
 	"github.com/graphkernel/graphkernel/token"
 )
 
-// Stores opens the stores and asks the services that the settings name.
+// Stores opens the stores, and connects to the services, that the settings name.
 type Stores struct {
 	io       *Streams
 	settings *Settings
 	signing  *Signing
 	clock    func() time.Time
 	rand     io.Reader
-	busy     time.Duration // how long a write waits for another process; 0: as long as the store does by itself
-	texts    int           // that a request reads at most for the index of search; 0: all
+	busy     time.Duration // how long a write waits for another process; 0: the store's default
+	texts    int           // the most texts that a request reads for the search index; 0: all
 }
 
-// Waiting returns the same stores for a caller who waits for the writes of other processes for this time at most.
+// Waiting returns the same stores for a caller who waits at most this long for writes of other processes.
 func (st *Stores) Waiting(busy time.Duration) *Stores {
 	other := *st
 	other.busy = busy
 	return &other
 }
 
-// By returns the same stores, whose kernels have another clock.
+// By returns the same stores with another clock for their kernels.
 func (st *Stores) By(clock func() time.Time) *Stores {
 	other := *st
 	other.clock = clock
 	return &other
 }
 
-// For returns the stores that other settings name, with keys and an identity by the same settings.
+// For returns the stores that other settings name, with the keys and the identity of those settings.
 func (st *Stores) For(settings *Settings) *Stores {
 	other := *st
 	other.settings = settings
@@ -53,31 +53,29 @@ func (st *Stores) For(settings *Settings) *Stores {
 	return &other
 }
 
-// ForRequests returns the same stores, whose kernels read no more texts for the index of search than a request may, see kernel.Config.IndexTexts.
+// ForRequests returns the same stores, but their kernels read no more texts for the search index than a request may, see kernel.Config.IndexTexts.
 func (st *Stores) ForRequests() *Stores {
 	other := *st
 	other.texts = kernel.TextsOfRequest
 	return &other
 }
 
-// WithKernel asks the store, which must be there, or the service that the flags and the environment
-// name, and ends with what fn returns.
+// WithKernel calls fn with a session of the existing store, or of the service, that the flags and the environment name, and returns fn's error.
 func (st *Stores) WithKernel(ctx context.Context, ring token.Keyring, fn func(*Session) error) error {
 	return st.with(ctx, ring, ToWrite, fn)
 }
 
-// WithReadKernel is WithKernel for what only reads: the store may be one that cannot be
-// written to, and is not migrated.
+// WithReadKernel is like WithKernel for commands that only read: the store may be read-only, and is not migrated.
 func (st *Stores) WithReadKernel(ctx context.Context, ring token.Keyring, fn func(*Session) error) error {
 	return st.with(ctx, ring, ToRead, fn)
 }
 
-// WithIdleKernel is WithReadKernel for what changes nothing at all: what hooks have left waits on.
+// WithIdleKernel is like WithReadKernel for commands that change nothing at all: it leaves captured sessions waiting.
 func (st *Stores) WithIdleKernel(ctx context.Context, ring token.Keyring, fn func(*Session) error) error {
 	return st.open(ctx, ring, ToRead, fn)
 }
 
-// WithNewKernel is WithKernel, but makes the store if there is none.
+// WithNewKernel is like WithKernel, but makes the store if there is none.
 func (st *Stores) WithNewKernel(ctx context.Context, ring token.Keyring, fn func(*Session) error) error {
 	return st.with(ctx, ring, ToMake, fn)
 }
@@ -95,12 +93,12 @@ func (st *Stores) WouldMake() bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// WithReadyKernel is WithKernel for what must be quick: sessions that wait in the spool go on waiting.
+// WithReadyKernel is like WithKernel for commands that must be quick: it leaves captured sessions waiting.
 func (st *Stores) WithReadyKernel(ctx context.Context, ring token.Keyring, fn func(*Session) error) error {
 	return st.open(ctx, ring, ToWrite, fn)
 }
 
-// WithoutTakingIn is WithReadKernel for what must be quick: sessions that wait in the spool go on waiting.
+// WithoutTakingIn is like WithReadKernel for commands that must be quick: it leaves captured sessions waiting.
 func (st *Stores) WithoutTakingIn(ctx context.Context, fn func(*Session) error) error {
 	return st.open(ctx, token.Keyring{}, ToRead, fn)
 }
@@ -121,7 +119,7 @@ func (st *Stores) open(ctx context.Context, ring token.Keyring, why purpose, fn 
 	return st.WithStore(ctx, ring, why, fn)
 }
 
-// WithStore opens a store of this machine, whatever service is named, calls fn, and closes it.
+// WithStore opens a store on this machine, even if a service is named, calls fn, and closes the store.
 func (st *Stores) WithStore(ctx context.Context, ring token.Keyring, why purpose, fn func(*Session) error) (err error) {
 	tenant, err := st.settings.Tenant()
 	if err != nil {
@@ -158,20 +156,19 @@ func (st *Stores) WithStore(ctx context.Context, ring token.Keyring, why purpose
 	return fn(SessionOf(k, tenant, st.clock).ReadyOver(s))
 }
 
-// ErrNoStore is wrapped when nothing was ever stored.
+// ErrNoStore is wrapped if there is no store.
 var ErrNoStore = errors.New("there is no store")
 
-// A purpose is what a store is opened for.
+// A purpose is the purpose for which a store is opened.
 type purpose int
 
 const (
 	ToRead  purpose = iota // nothing is changed, and the disk may be read-only or full
-	ToWrite                // the store must be there
-	ToMake                 // the store is made where there is none
+	ToWrite                // the store must exist
+	ToMake                 // the store is made if there is none
 )
 
-// OpenStore opens the store that the flags and the environment name. The folder of the
-// default one is made with it.
+// OpenStore opens the store that the flags and the environment name. For the default store it also makes the folder.
 func (st *Stores) OpenStore(ctx context.Context, why purpose) (store.Store, error) {
 	name := st.settings.StoreName()
 	if path := st.settings.defaultStore(); why == ToMake && path != "" && name == "sqlite:"+path {
@@ -182,14 +179,13 @@ func (st *Stores) OpenStore(ctx context.Context, why purpose) (store.Store, erro
 	return st.OpenNamed(ctx, name, why)
 }
 
-// IsPostgres reports whether a store's name is for PostgreSQL: a URL, or "postgres:"
-// alone, which leaves everything to libpq's variables.
+// IsPostgres reports whether a store's name is one of PostgreSQL: a URL, or "postgres:" alone, which leaves everything to libpq's variables.
 func IsPostgres(name string) bool {
 	return name == "postgres:" || strings.HasPrefix(name, "postgres://") || strings.HasPrefix(name, "postgresql://")
 }
 
-// OpenNamed opens the store that a name stands for, and to make one says so where there
-// was none. A PostgreSQL database must be there; its tables are made. Folders are not.
+// OpenNamed opens the store with a name. With ToMake it makes a missing store and says so. A PostgreSQL database must exist; its tables are made. Folders are
+// not made.
 func (st *Stores) OpenNamed(ctx context.Context, name string, why purpose) (store.Store, error) {
 	if IsPostgres(name) {
 		s, err := postgres.Open(ctx, PostgresURL(name), postgres.Options{ReadOnly: why == ToRead})
@@ -226,15 +222,14 @@ func (st *Stores) OpenNamed(ctx context.Context, name string, why purpose) (stor
 	return s, nil
 }
 
-// CloseStore closes a store at the end of a command, and reports what went wrong if
-// nothing else did.
+// CloseStore closes a store at the end of a command, and reports a failure if there was no earlier error.
 func CloseStore(s store.Store, err *error) {
 	if closed := s.Close(); *err == nil {
 		*err = closed
 	}
 }
 
-// PostgresURL returns what the driver takes: nothing, where libpq's variables say it all.
+// PostgresURL returns the URL for the driver: empty if libpq's variables say everything.
 func PostgresURL(name string) string {
 	if name == "postgres:" {
 		return ""

@@ -18,7 +18,7 @@ import (
 // A Screen is the size of a terminal, in columns and lines.
 type Screen struct{ Width, Height int }
 
-// ScreenOf returns the terminal that a stream is shown on; false if it is none. /dev/null, a character device, is none.
+// ScreenOf returns the terminal that shows a stream, and false if there is none. /dev/null, a character device, is not a terminal.
 func ScreenOf(stream any) (Screen, bool) {
 	f, ok := stream.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
@@ -26,12 +26,12 @@ func ScreenOf(stream any) (Screen, bool) {
 	}
 	width, height, err := term.GetSize(int(f.Fd()))
 	if err != nil {
-		return Screen{}, true // of unknown size
+		return Screen{}, true // the size is unknown
 	}
 	return Screen{width, height}, true
 }
 
-// screen is ScreenOf for a stream that may be watched.
+// screen is ScreenOf for a stream that may be wrapped by watched.
 func (s *Streams) screen(stream any) (Screen, bool) {
 	if out, ok := stream.(*watched); ok {
 		stream = out.Writer
@@ -39,7 +39,7 @@ func (s *Streams) screen(stream any) (Screen, bool) {
 	return s.Screen(stream)
 }
 
-// IsTerminal reports whether a person sees what is written there, or writes what is read there.
+// IsTerminal reports whether a stream is a terminal, where a person reads or writes.
 func (s *Streams) IsTerminal(stream any) bool {
 	_, ok := s.screen(stream)
 	return ok
@@ -66,10 +66,10 @@ func (s *Streams) coloured() bool {
 	return s.Getenv("NO_COLOR") == "" && s.Getenv("TERM") != "dumb" && s.IsTerminal(s.Stdout)
 }
 
-// A Paint is a colour, by what it says.
+// A Paint is a colour, named by its meaning.
 type Paint string
 
-// The paints.
+// The colours.
 const (
 	Good  Paint = "32"
 	Bad   Paint = "1;31"
@@ -79,14 +79,14 @@ const (
 	Faint Paint = "2"
 )
 
-// A page is what a command prints for people, and how they see it.
+// A page is the output of a command for people, with its properties.
 type page struct {
 	bytes.Buffer
 	coloured bool
-	width    int // 0: of no terminal, or of an unknown one
+	width    int // 0: not a terminal, or one of unknown width
 }
 
-// Paint returns a text in a colour, if what is written to w has colours.
+// Paint returns a text in a colour, if the output to w has colours.
 func (p Paint) Paint(w io.Writer, text string) string {
 	if on, ok := w.(*page); !ok || !on.coloured || text == "" {
 		return text
@@ -94,7 +94,7 @@ func (p Paint) Paint(w io.Writer, text string) string {
 	return "\x1b[" + string(p) + "m" + text + "\x1b[0m"
 }
 
-// Verdict returns the paint of a verdict, or of the status of a check.
+// Verdict returns the colour of a verdict, or of the status of a check.
 func Verdict(text string) Paint {
 	switch strings.ToLower(text) {
 	case "verified", "ok", "pass", "identical":
@@ -105,7 +105,7 @@ func Verdict(text string) Paint {
 	return Doubt
 }
 
-// Width returns how many columns a line that is written to w may have; otherwise if it is not for a terminal.
+// Width returns the most columns of a line that is written to w, or otherwise if w is not a terminal.
 func Width(w io.Writer, otherwise int) int {
 	if on, ok := w.(*page); ok && on.width > 0 {
 		return on.width
@@ -113,7 +113,7 @@ func Width(w io.Writer, otherwise int) int {
 	return otherwise
 }
 
-// show calls text, and shows what it wrote: through a pager, where that is more than fits on the terminal.
+// show calls text and shows its output: through a pager if it does not fit on the terminal.
 func (s *Streams) show(text func(w io.Writer)) {
 	screen, shown := s.screen(s.Stdout)
 	p := &page{coloured: s.coloured(), width: screen.Width}
@@ -130,8 +130,7 @@ func (s *Streams) show(text func(w io.Writer)) {
 	_, _ = s.Stdout.Write(p.Bytes()) // Run reports it
 }
 
-// pager returns the command that shows long output, "" for none: GRAPHKERNEL_PAGER, PAGER, or less. An empty
-// GRAPHKERNEL_PAGER, and cat, are none.
+// pager returns the command that shows long output, or "" for none: GRAPHKERNEL_PAGER, PAGER, or less. An empty GRAPHKERNEL_PAGER, and cat, mean none.
 func (s *Streams) pager() string {
 	if s.Getenv("TERM") == "dumb" {
 		return ""
@@ -150,7 +149,7 @@ func (s *Streams) pager() string {
 	return command
 }
 
-// RunPager shows a text through a command. It reports false if the command could not be started, and nothing was shown.
+// RunPager shows a text through a command. It returns false if the command could not be started, and then nothing was shown.
 func RunPager(command string, text []byte, stdout, stderr io.Writer) bool {
 	args := strings.Fields(command)
 	if len(args) == 0 {
@@ -160,11 +159,10 @@ func RunPager(command string, text []byte, stdout, stderr io.Writer) bool {
 	c.Stdin, c.Stdout, c.Stderr = bytes.NewReader(text), stdout, stderr
 	err := c.Run()
 	var ended *exec.ExitError
-	return err == nil || errors.As(err, &ended) || errors.Is(err, syscall.EPIPE) // the reader has seen enough
+	return err == nil || errors.As(err, &ended) || errors.Is(err, syscall.EPIPE) // the reader has read enough
 }
 
-// ForPrograms refuses to pour a document for programs on a terminal, unless the person says so. what names it, with its
-// article.
+// ForPrograms refuses to print a document for programs on a terminal, unless the person asks for it. what is the document's name, with an article.
 func (s *Streams) ForPrograms(out, what string) error {
 	if out != "" || s.Output == "json" || !s.IsTerminal(s.Stdout) {
 		return nil
@@ -172,8 +170,7 @@ func (s *Streams) ForPrograms(out, what string) error {
 	return Usagef("%s is for programs and not for a terminal; give -o FILE to write it, or -o - to print it", what)
 }
 
-// Agree asks a question on a terminal. Any answer but yes is an error that says what did not happen; so is that there is no
-// terminal.
+// Agree asks a question on a terminal. Any answer but yes, and a missing terminal, is an error that says what was not done.
 func (s *Streams) Agree(question, otherwise string) error {
 	if !s.IsTerminal(s.Stdin) {
 		return Usagef("standard input is no terminal to ask on; give --yes")

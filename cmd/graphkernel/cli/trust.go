@@ -7,7 +7,7 @@ import (
 	"github.com/graphkernel/graphkernel/ledger"
 )
 
-// longestTrust bounds the bytes of a trust file.
+// longestTrust is the most bytes of a trust file.
 const longestTrust = 16 << 20
 
 // ReadTrust reads a trust file.

@@ -16,7 +16,7 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// EachTurn calls fn with the turns that a query asks for, by their numbers, through all of its pages.
+// EachTurn calls fn with the turns of a query by ascending number, through all of its pages.
 func (s *Session) EachTurn(ctx context.Context, q api.TurnQuery, fn func(*Turn) error) error {
 	q.Limit = 1000
 	for {
@@ -35,8 +35,7 @@ func (s *Session) EachTurn(ctx context.Context, q api.TurnQuery, fn func(*Turn) 
 	}
 }
 
-// ShownIn returns the turns that still hold what models were shown of some turns: prompts, and the
-// responses to them, which may repeat it.
+// ShownIn returns the turns that contain the text of some turns because models were shown it: prompts, and the responses to them, which may repeat the text.
 func (s *Session) ShownIn(ctx context.Context, of []Turn) ([]dag.TurnID, error) {
 	meant, looked := map[dag.TurnID]bool{}, map[dag.ConversationID]bool{}
 	for i := range of {
@@ -55,7 +54,7 @@ func (s *Session) ShownIn(ctx context.Context, of []Turn) ([]dag.TurnID, error) 
 				return nil
 			}
 			turns, err := llm.TurnsOf(body)
-			if err == nil && !meant[t.ID] && slices.ContainsFunc(turns, func(id dag.TurnID) bool { return meant[id] }) { // else it is none that graphkernel wrote
+			if err == nil && !meant[t.ID] && slices.ContainsFunc(turns, func(id dag.TurnID) bool { return meant[id] }) { // otherwise graphkernel did not write it
 				holds = append(holds, t.ID)
 			}
 			return nil
@@ -86,7 +85,7 @@ func Resolve(a *App, c *cobra.Command, s *Session, name string) (id dag.TurnID, 
 	return w.ID, nil
 }
 
-// Find finds the turn that fits words best, up to a number, 0 for all, and says which one it is.
+// Find finds the turn that fits words best, as of a number (0 for all), and says which turn it is.
 func Find(a *App, c *cobra.Command, s *Session, words string, asOf uint64) (id dag.TurnID, err error) {
 	found, err := Do(c.Context(), s, api.SearchTurns, api.Search{Query: words, Limit: 1, AsOf: dag.Seq(asOf)})
 	if err != nil {
@@ -100,7 +99,7 @@ func Find(a *App, c *cobra.Command, s *Session, words string, asOf uint64) (id d
 	return h.Turn, nil
 }
 
-// Named finds the turn that a person means, by its name or by words: one of the two is given.
+// Named finds the turn that a person names by a name or by words; exactly one of them is given.
 func Named(a *App, c *cobra.Command, s *Session, name, words string, asOf uint64) (dag.TurnID, error) {
 	if words != "" {
 		return Find(a, c, s, words, asOf)
@@ -108,19 +107,19 @@ func Named(a *App, c *cobra.Command, s *Session, name, words string, asOf uint64
 	return Resolve(a, c, s, name)
 }
 
-// FindFlag is the flag by which a turn is named by words.
+// FindFlag adds the flag --find, which names a turn by words.
 func FindFlag(c *cobra.Command, words *string) {
-	c.Flags().StringVar(words, "find", "", "take the turn that fits these words best, and say which one that is")
+	c.Flags().StringVar(words, "find", "", "use the turn that fits these words best, and say which turn that is")
 	NoFiles(c, "find")
 }
 
-// AnchorHelp says how a turn is named.
+// AnchorHelp explains how a turn is named.
 const AnchorHelp = "A turn is named by its id, by the id that another system gave it, such as a commit, by a\nbeginning of its id or commit that no other turn shares, or by the address\nkref://PROJECT/SPACE/NAME.KIND of a belief that rests on this turn alone."
 
 // Title returns the beginning of a conversation's title, for a line of a list.
 func Title(title string) string { return render.OneLine(render.Visible(title), 60) }
 
-// Called returns the beginning of a conversation's title, or of what the first turn of a user says if it has none.
+// Called returns the beginning of a conversation's title or, if it has none, of the first turn of a user.
 func Called(ctx context.Context, s *Session, c *api.Conversation) (string, error) {
 	if c.Title != "" {
 		return Title(c.Title), nil
@@ -137,7 +136,7 @@ func FirstOfUser(ctx context.Context, s *Session, conversation string) (string, 
 	return Beginning(t), nil
 }
 
-// Beginning returns the beginning of what a turn says, for a line of a list.
+// Beginning returns the beginning of the text of a turn, for a line of a list.
 func Beginning(t *Turn) string {
 	if t.Redacted {
 		return render.NoText
@@ -145,11 +144,11 @@ func Beginning(t *Turn) string {
 	return render.OneLine(render.Visible(t.Content), 60)
 }
 
-// mostPassedOver bounds how many turns of a user are passed over that no person said.
+// mostPassedOver is the most turns of role user without a person's words that are passed over.
 const mostPassedOver = 20
 
-// FirstPrompt returns the first turn of a user in a conversation that a person said, nil if there is none. A turn that a program
-// said, or that was brought in a person's name by a key which does not speak for that person, is no prompt.
+// FirstPrompt returns the first turn of role user in a conversation that a person said, or nil if there is none. A turn that a program said, or that a key
+// brought in the name of a person for whom it does not speak, is not a prompt.
 func FirstPrompt(ctx context.Context, s *Session, conversation string) (*Turn, error) {
 	after := dag.Seq(0)
 	for range mostPassedOver {

@@ -10,7 +10,7 @@ import (
 	"github.com/graphkernel/graphkernel/slice"
 )
 
-// VersionCommand prints which program this is.
+// VersionCommand makes the command that prints the version.
 func (a *App) VersionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
@@ -25,13 +25,13 @@ func (a *App) VersionCommand() *cobra.Command {
 	}
 }
 
-// VersionLine says which program this is.
+// VersionLine returns the version of the program in a line.
 func VersionLine() string {
 	program, toolchain := BuildVersion()
 	return fmt.Sprintf("graphkernel %s (%s, %s)", program, slice.SchemaVersion, toolchain)
 }
 
-// BuildVersion returns what the toolchain wrote into the binary.
+// BuildVersion returns the versions that the toolchain wrote into the binary.
 func BuildVersion() (program, toolchain string) {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

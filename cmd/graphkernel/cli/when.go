@@ -11,7 +11,7 @@ import (
 
 var ago = regexp.MustCompile(`^([0-9]{1,6})([mhdw])$`)
 
-// ReadWhen reads a date, a time, or how long ago: 90m, 12h, 7d or 2w, of days of 24 hours.
+// ReadWhen reads a date, a time, or an age such as 90m, 12h, 7d or 2w; a day has 24 hours.
 func ReadWhen(text string, now time.Time) (dag.Time, error) {
 	m := ago.FindStringSubmatch(text)
 	if m == nil {

@@ -12,10 +12,10 @@ import (
 
 // WithinFlag adds the flag --within to a command. Within reads the file that it names.
 func WithinFlag(c *cobra.Command, path *string) {
-	c.Flags().StringVar(path, "within", "", "the file of a bundle that holds the question: see nothing but its turns and what rests on them")
+	c.Flags().StringVar(path, "within", "", "use only the turns of the bundle in this file, which the kernel handed out, and what rests on them")
 }
 
-// Within returns the bundle of the flag and the keys that verify it; neither if path is empty.
+// Within returns the bundle in the file of --within and the keys that verify it; both are empty if path is empty.
 func (a *App) Within(ctx context.Context, path string) (json.RawMessage, token.Keyring, error) {
 	if path == "" {
 		return nil, token.Keyring{}, nil

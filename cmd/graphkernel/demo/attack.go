@@ -12,8 +12,7 @@ import (
 	"github.com/graphkernel/graphkernel/token"
 )
 
-// attacks changes one byte of every part of a bundle in turn, then what an
-// attacker would really do, and shows which check catches each.
+// attacks changes one byte of every part of a bundle in turn, then forges it as an attacker would, and shows which check detects each change.
 func (d *demo) attacks(bundle []byte) error {
 	d.title("Changing one byte of each part")
 	doc, err := canon.Parse(bundle)
@@ -34,7 +33,7 @@ func (d *demo) attacks(bundle []byte) error {
 			return err
 		}
 		if !trick.do(b) {
-			continue // the slice has nothing to do it with
+			continue // the slice has no part that this trick changes
 		}
 		if err := d.attack(trick.name, b.Append(nil)); err != nil {
 			return err
@@ -43,8 +42,7 @@ func (d *demo) attacks(bundle []byte) error {
 	return nil
 }
 
-// attack verifies a forged bundle. What the token does not cover, a replay must
-// catch.
+// attack verifies a forged bundle. Changes that the token does not cover must be detected by a replay.
 func (d *demo) attack(what string, forged []byte) error {
 	evidence, verdict := d.k.Slices().Verify(forged)
 	if !evidence.OK() {
@@ -69,14 +67,13 @@ func caughtBy(v *token.Verdict) slice.CheckID {
 	return ""
 }
 
-// A part is a value of a bundle, and the place of a byte in it that is changed.
+// A part is a value in a bundle, with the position of the byte in it that is changed.
 type part struct {
 	path string
 	at   int
 }
 
-// parts finds every value that is no object or array; of an array's items, the
-// last speaks for all.
+// parts returns every value that is not an object or array; of the items of an array, only the last one.
 func parts(v *canon.Value, path string) []part {
 	switch {
 	case v.Kind == canon.Array:
@@ -103,8 +100,7 @@ func parts(v *canon.Value, path string) []part {
 	return []part{{path, int(v.End) - 1}}
 }
 
-// otherByte returns another byte of the same kind: a digit for a digit, a letter
-// for a letter, so that the forged value has its form where that is possible.
+// otherByte returns a different byte of the same kind, a digit for a digit and a letter for a letter, so that the forged value keeps its form if possible.
 func otherByte(c byte) byte {
 	switch {
 	case '1' <= c && c <= '9':
@@ -119,8 +115,7 @@ func otherByte(c byte) byte {
 	return c ^ 1
 }
 
-// tricks are forgeries that keep every form. Each reports whether the bundle had
-// what it takes.
+// tricks are forgeries that keep every form. Each reports whether the bundle has the parts that it changes.
 var tricks = []struct {
 	name string
 	do   func(*slice.Bundle) bool

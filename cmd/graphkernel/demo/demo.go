@@ -1,4 +1,4 @@
-// Package demo shows the kernel at work on a conversation of its own, and lets it be attacked.
+// Package demo demonstrates the kernel on a conversation of its own, and attacks the result.
 package demo
 
 import (
@@ -33,7 +33,7 @@ import (
 )
 
 // Incident is a conversation made up for the demonstration: a night on call,
-// with two sub-agents, their results merged, a compaction, and somebody who
+// with two sub-agents, their results merged, a compaction, and a visitor who
 // tries to talk the agent into harm.
 //
 //go:embed incident.jsonl
@@ -42,26 +42,25 @@ var Incident []byte
 const (
 	IncidentAnchor  = "d93a7abe-0dc0-4a11-8ca1-000000000012" // "Creating the index."
 	IncidentSecret  = "42fec86c-0dc0-4a11-8ca1-000000000011" // the turn that is erased
-	gitPatience     = 4 * time.Second                        // for the history of the repository around
+	gitPatience     = 4 * time.Second                        // for the history of the repository in which the program was started
 	demoPolicy      = `{"policy_id":"demo@1","policy":{"type":"slice_policy_v1","max_nodes":12,"max_radius":6,"distance_decay":0.85,"include_siblings":false}}`
-	IncidentVisitor = "27de2cbd-0dc0-4a11-8ca1-000000000010" // the one who tries to talk the agent into harm
-	demoPrintedTree = 60                                     // turns up to which the whole tree is printed
+	IncidentVisitor = "27de2cbd-0dc0-4a11-8ca1-000000000010" // the turn of the visitor who tries to talk the agent into harm
+	demoPrintedTree = 60                                     // the most turns of which the whole tree is printed
 )
 
-// DemoCommand shows all of the kernel at work in a temporary folder.
+// DemoCommand makes the command that demonstrates the kernel in a temporary folder.
 func DemoCommand(a *cli.App) *cobra.Command {
 	var pages bool
 	var addr string
 	c := &cobra.Command{
 		Use:   "demo [PATH]",
-		Short: "Import, slice, verify, prove, attack, replay and erase, in a temporary folder",
-		Long: `Shows the whole kernel at work on a conversation that ships with it, or on your own
-transcripts if PATH names some. Everything happens in a temporary folder that is
-removed afterwards; nothing leaves the machine, no key and no store of yours is
-touched.
+		Short: "Import, slice, verify, prove, attack, replay and erase in a temporary folder",
+		Long: `Shows the whole kernel at work on a conversation that ships with it, or on your own transcripts if PATH names
+some. Everything happens in a temporary folder that is removed afterwards. Nothing leaves the machine, and
+none of your keys and stores is touched.
 
-With --serve it is shown in a browser instead: the command prints a link that signs in, and
-serves the pages of the console on this machine until it is interrupted.`,
+With --serve the kernel is shown in a browser instead: the command prints a link that signs in, and serves
+the pages of the console on this machine until it is interrupted.`,
 		Args: cli.AtMostOneArg("PATH"),
 		RunE: func(c *cobra.Command, args []string) error {
 			path := ""
@@ -79,12 +78,12 @@ serves the pages of the console on this machine until it is interrupted.`,
 			})
 		},
 	}
-	c.Flags().BoolVar(&pages, "serve", false, "show it in a browser")
-	c.Flags().StringVar(&addr, "addr", "127.0.0.1:0", "where to listen, HOST:PORT; port 0 takes a free one")
+	c.Flags().BoolVar(&pages, "serve", false, "show the kernel in a browser")
+	c.Flags().StringVar(&addr, "addr", "127.0.0.1:0", "the address to listen on, HOST:PORT; port 0 takes a free one")
 	return c
 }
 
-// A demo is one demonstration.
+// A demo is a running demonstration.
 type demo struct {
 	ctx     context.Context
 	out     io.Writer
@@ -92,8 +91,8 @@ type demo struct {
 	session *cli.Session
 	ring    token.Keyring
 	steps   []demoStep
-	served  bool                      // in pages
-	at      atomic.Pointer[time.Time] // the time at which the kernel works; nil: that of the machine
+	served  bool                      // shown in a browser
+	at      atomic.Pointer[time.Time] // the kernel's clock; nil: that of the machine
 }
 
 type demoStep struct {
@@ -199,7 +198,7 @@ func (d *demo) run(folder, path string) error {
 	return nil
 }
 
-// nextSteps are what somebody does who has seen the demonstration.
+// nextSteps are the commands that are suggested after the demonstration.
 const nextSteps = `  make install                              put graphkernel and graphkernel-hook on the PATH
   graphkernel keys init                     make the key that signs
   graphkernel setup claude-code             capture sessions from now on, and tell new ones of the old
@@ -208,7 +207,7 @@ const nextSteps = `  make install                              put graphkernel a
   graphkernel context WORDS                 hand out what an agent needs for a task
   graphkernel serve --dev                   the same in a browser and over HTTP`
 
-// next says what to do with one's own sessions.
+// next prints what to do with one's own sessions.
 func (d *demo) next() { fmt.Fprintf(d.out, "\nNext, with your own sessions:\n%s\n", nextSteps) }
 
 func (d *demo) title(format string, args ...any) {
@@ -224,7 +223,7 @@ func (d *demo) step(ok bool, name, result string) {
 	fmt.Fprintf(d.out, "  %s %-36s %s\n", mark, name, render.OneLine(result, 108))
 }
 
-// imports admits what the demonstration is about and returns the anchor.
+// imports admits the conversations of the demonstration and returns the anchor.
 func (d *demo) imports(folder, path string) (dag.TurnID, error) {
 	if path != "" {
 		d.title("Importing %s", path)
@@ -286,8 +285,7 @@ func (d *demo) importOwn(path string) (dag.TurnID, error) {
 	return anchor, err
 }
 
-// importGit admits the history of the repository that the program was started
-// in, if there is one, for as long as a demonstration may take.
+// importGit admits the history of the repository in which the program was started, if there is one, for at most the time that a demonstration may take.
 func (d *demo) importGit() error {
 	top, err := exec.CommandContext(d.ctx, "git", "rev-parse", "--show-toplevel").Output()
 	if err != nil {
@@ -332,8 +330,7 @@ func (d *demo) cuts(anchor dag.TurnID) (*kernel.Issued, error) {
 	return issued, nil
 }
 
-// printSelected prints the conversations that the slice touches, as trees, with
-// what it selected marked.
+// printSelected prints the conversations that the slice touches as trees, with the selected turns marked.
 func (d *demo) printSelected(issued *kernel.Issued) error {
 	b, err := slice.ParseBundle(issued.Bundle)
 	if err != nil {
@@ -376,7 +373,7 @@ func (d *demo) printSelected(issued *kernel.Issued) error {
 	return nil
 }
 
-// explains says why the visitor's turn is left out.
+// explains shows why the visitor's turn is left out.
 func (d *demo) explains(issued *kernel.Issued) error {
 	visitor, err := dag.ParseTurnID(IncidentVisitor)
 	if err != nil {
@@ -400,8 +397,7 @@ func (d *demo) verifies(bundle []byte) {
 	d.step(admissible.OK(), "verify", string(verdict.Outcome))
 }
 
-// proves convinces somebody who has a trust file and nothing else, and shows them a part
-// alone.
+// proves convinces somebody who has only a trust file, and shows them a part of the bundle.
 func (d *demo) proves(issued *kernel.Issued) error {
 	d.title("Proving it to somebody without the key, a store or a network")
 	e, err := d.k.Ledger().Attest(d.ctx, d.session.Tenant, issued.Bundle)
@@ -440,7 +436,7 @@ func (d *demo) proves(issued *kernel.Issued) error {
 	return nil
 }
 
-// grows admits turns around the slice and replays.
+// grows admits turns around the slice and replays it.
 func (d *demo) grows(issued *kernel.Issued) error {
 	d.title("Letting the conversation grow, and replaying")
 	before := issued.Slice.AsOf
@@ -477,8 +473,7 @@ func (d *demo) replays(bundle []byte, want kernel.ReplayOutcome) error {
 	return nil
 }
 
-// erases forgets a turn of the slice, then verifies and replays the old bundle
-// and cuts a new one.
+// erases erases a turn of the slice, then verifies and replays the old bundle and cuts a new one.
 func (d *demo) erases(issued *kernel.Issued, shipped bool) error {
 	turn := issued.Slice.Turns[0].ID
 	if shipped {

@@ -19,13 +19,14 @@ import (
 	"github.com/graphkernel/graphkernel/token"
 )
 
-// What the pages of the demonstration have to show of the night on call: what was asked for each turn, and whose text was erased afterwards.
+// Turns of the night on call for which agents make requests; the text of one is erased afterwards.
 const (
 	incidentOptions = "3c2869df-0dc0-4a11-8ca1-00000000000d" // "What are the options?"
 	incidentReport  = "306057d9-0dc0-4a11-8ca1-000000000018" // "Write the post-mortem", with an address
 )
 
-// handedOut are what agents asked for in the demonstration, in order, each half a minute after its anchor was said, and before anybody acted on that.
+// handedOut are the requests of agents in the demonstration, in order. Each is made half a minute after its anchor was said, and before anybody acted on the
+// answer.
 var handedOut = []struct {
 	task, anchor string // a context for a task, or a slice around a turn
 }{
@@ -38,10 +39,10 @@ var handedOut = []struct {
 	{"write the post-mortem of the checkout failure", incidentReport},
 }
 
-// askedAfter is how long after a turn an agent asks for what it is told of it.
+// askedAfter is how long after a turn an agent makes its request.
 const askedAfter = 30 * time.Second
 
-// night lets the night on call pass: turns are admitted up to one of which agents ask, and what they ask for is handed out at its own time.
+// night replays the night on call: it admits the turns up to each anchor, and hands out what was requested for it at its own time.
 func (d *demo) night() error {
 	d.title("A night on call, which ships with the program")
 	lines := bytes.SplitAfter(bytes.TrimSuffix(Incident, []byte("\n")), []byte("\n"))
@@ -98,7 +99,7 @@ func (d *demo) night() error {
 	return nil
 }
 
-// learned is what the agents of the incident know in the end, and from which turns.
+// learned are the facts that the agents of the incident know in the end, with the turns that they learned them from.
 var learned = []struct{ subject, predicate, object, turn string }{
 	{"checkout service", "uses", "connection pool", "329c2d6d"},
 	{"connection pool", "is exhausted by", "coupon look-up", "40adf55c"},
@@ -108,7 +109,7 @@ var learned = []struct{ subject, predicate, object, turn string }{
 	{"human:oncall", "allowed", "index on lower(code)", "42fec86c"},
 }
 
-// learn records what is known in the end.
+// learn records the facts that are known in the end.
 func (d *demo) learn() error {
 	var acts []knowledge.Act
 	for _, l := range learned {
@@ -126,7 +127,7 @@ func (d *demo) learn() error {
 	return err
 }
 
-// serve fills the store of a demonstration and shows it in pages, until it is interrupted.
+// serve fills the store of a demonstration and shows it in a browser, until it is interrupted.
 func (d *demo) serve(a *cli.App, folder, path, addr string) error {
 	d.served = true
 	p, err := standard.Forms().ParseRegistration([]byte(demoPolicy))
@@ -149,7 +150,7 @@ func (d *demo) serve(a *cli.App, folder, path, addr string) error {
 	return service.Show(a, d.ctx, d.k, token.NewAuthority(d.ring), d.session.Tenant, addr)
 }
 
-// own shows somebody's own transcripts.
+// own shows the user's own transcripts.
 func (d *demo) own(a *cli.App, folder, path string) error {
 	anchor, err := d.imports(folder, path)
 	if err != nil {
@@ -166,7 +167,7 @@ func (d *demo) own(a *cli.App, folder, path string) error {
 	return nil
 }
 
-// handOut has the kernel hand out a context for a task, or without one a slice of each of two policies.
+// handOut makes the kernel hand out a context for a task or, without a task, a slice under each of two policies.
 func (d *demo) handOut(task string, anchor dag.TurnID) error {
 	began := time.Now()
 	if task != "" {

@@ -21,13 +21,12 @@ import (
 func aliasesCommand(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "aliases",
-		Short: "Say which names stand for one entity, and look for such names",
-		Long: `An alias lets a name stand for another from now on. Facts keep the names that they were
-asserted with; aliases count when they are read, and a question as of an earlier number
-sees the aliases of that moment. So an alias that was wrong can be removed without a trace
-in the facts.
+		Short: "Manage the names that stand for one entity, and look for more of them",
+		Long: `An alias lets a name stand for another from now on. Facts keep the names that they were asserted with. Aliases
+are applied when facts are read, and a question as of an earlier number uses the aliases of that number. So a
+wrong alias can be removed without a trace in the facts.
 
-An alias stands for one canonical name, which is no alias itself.`,
+An alias stands for one canonical name, and a canonical name is not itself an alias.`,
 		Args: cli.KnownCommand,
 		RunE: cli.ShowHelp,
 	}
@@ -41,14 +40,14 @@ type aliasesAsked struct {
 	api.View
 }
 
-// aliasesTold is the answer.
+// aliasesTold is the answer to an aliasesAsked.
 type aliasesTold struct {
 	Aliases []api.Alias `json:"aliases"`
 }
 
 func listAliasesCommand(a *cli.App) *cobra.Command {
 	return cli.Asking(a, cli.Command[aliasesAsked, aliasesTold]{
-		Use: "list", Short: "List the aliases", Long: "Lists the aliases with what they stand for, by name.",
+		Use: "list", Short: "List the aliases", Long: "Lists the aliases with the names that they stand for, by name.",
 		Opens: cli.ToWrite, Holds: true,
 		Ask: func(ctx context.Context, s *cli.Session, in aliasesAsked) (out aliasesTold, err error) {
 			t, err := s.Aliases(ctx, in.AsOf)
@@ -56,7 +55,7 @@ func listAliasesCommand(a *cli.App) *cobra.Command {
 				return out, err
 			}
 			out.Aliases = []api.Alias{}
-			only, _ := normalize.Name(in.Of) // which was read
+			only, _ := normalize.Name(in.Of) // the name was checked before
 			for alias, canonical := range t.All() {
 				if in.Of == "" || canonical == t.Resolve(only) {
 					out.Aliases = append(out.Aliases, api.Alias{Alias: alias, Canonical: canonical})
@@ -77,7 +76,7 @@ func listAliasesCommand(a *cli.App) *cobra.Command {
 	})
 }
 
-// An aliasTold tells what became of an alias.
+// An aliasTold is the outcome of changing an alias.
 type aliasTold struct {
 	Alias     string           `json:"alias"`
 	Canonical string           `json:"canonical"`
@@ -101,14 +100,14 @@ func addAliasCommand(a *cli.App) *cobra.Command {
 	return cli.Asking(a, cli.Command[api.Alias, aliasTold]{
 		Use:   "add ALIAS CANONICAL",
 		Short: "Let a name stand for another from now on",
-		Long: `Records an alias. What cannot be is refused: a name that stands for another already, a
-canonical name that is itself an alias, or an alias that is a canonical name.
+		Long: `Records an alias. It is refused if the name already stands for another, if the canonical name is itself an
+alias, or if the alias is a canonical name.
 
-result is aliased, or existing if nothing changed.`,
+"result" is aliased, or existing if nothing changed.`,
 		Example: `  graphkernel knowledge aliases add "Countess of Lovelace" "Ada Lovelace"`,
 		Args:    []string{"alias", "canonical"}, Opens: cli.ToMake,
 		Check: func(in *api.Alias) error {
-			_, _, err := (*normalize.Table)(nil).With(change(in)) // what no table takes
+			_, _, err := (*normalize.Table)(nil).With(change(in)) // refuses aliases that no table accepts
 			return err
 		},
 		Ask: func(ctx context.Context, s *cli.Session, in api.Alias) (aliasTold, error) {
@@ -118,7 +117,7 @@ result is aliased, or existing if nothing changed.`,
 	})
 }
 
-// changeAlias records one change of the table.
+// changeAlias records one change of the alias table.
 func changeAlias(ctx context.Context, s *cli.Session, kind knowledge.Kind, change normalize.Change) (out aliasTold, err error) {
 	act, err := actOfAlias(kind, change)
 	if err != nil {
@@ -144,7 +143,7 @@ func removeAliasCommand(a *cli.App) *cobra.Command {
 		Use: "remove ALIAS", Short: "Let a name stand for itself again", Long: "Removes an alias, from now on.",
 		Args: []string{"alias"}, Opens: cli.ToWrite, Completes: completeAliases(a),
 		Ask: func(ctx context.Context, s *cli.Session, in api.AliasNamed) (out aliasTold, err error) {
-			name, _ := normalize.Name(in.Alias) // which was read
+			name, _ := normalize.Name(in.Alias) // the name was checked before
 			t, err := s.Aliases(ctx, 0)
 			if err != nil {
 				return out, err
@@ -165,7 +164,7 @@ func completeAliases(a *cli.App) cobra.CompletionFunc {
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		_ = a.Stores.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error { // what cannot be read completes nothing
+		_ = a.Stores.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error { // on an error there are no completions
 			t, err := s.Aliases(c.Context(), 0)
 			if err != nil {
 				return err

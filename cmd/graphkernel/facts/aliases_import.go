@@ -31,16 +31,16 @@ func importAliasesCommand(a *cli.App) *cobra.Command {
   json      {"alias":"canonical name"}, or [{"alias","canonical"}]
   wikidata  {ID:{"label","alternatives":[…]}}: the id is the canonical name
 
-What is ambiguous in the list itself is left out and told, never decided: a name that several
-claim, an id that has the same form as another, a chain. If anything else contradicts the
-aliases that are there, nothing is added. The result, as JSON:
+Entries that are ambiguous in the list itself are left out and reported, never decided: a name that several
+entities claim, an id that has the same form as another, a chain. If anything else contradicts the existing
+aliases, nothing is added. The result, as JSON:
 
   {"format","entries","aliased","existing","same","repeated",
    "ambiguous":[{"name","claims":[…]}],"collided":[{"name","ids":[…],"entries"}],
    "chained":[{"alias","canonical"}],"skipped":[{"place","why"}],"dry_run","head"}
 
-entries is the sum of aliased, existing, same, repeated, the claims, the entries of collided,
-chained and skipped.`,
+"entries" is the sum of "aliased", "existing", "same", "repeated", the claims, the entries of "collided",
+"chained" and "skipped".`,
 		Example: `  graphkernel knowledge aliases import aliases.csv
   graphkernel knowledge aliases import entity2wikidata.json --dry-run`,
 		Args: cli.OneArg("FILE"),
@@ -48,8 +48,8 @@ chained and skipped.`,
 			return importAliases(a, c.Context(), args[0], format, dry)
 		},
 	}
-	c.Flags().StringVar(&format, "format", "", fmt.Sprintf("one of %v; found by looking if absent", aliasFormats))
-	c.Flags().BoolVar(&dry, "dry-run", false, "change nothing; say what would be added")
+	c.Flags().StringVar(&format, "format", "", fmt.Sprintf("one of %v (default: detected from the content)", aliasFormats))
+	c.Flags().BoolVar(&dry, "dry-run", false, "change nothing; show what would be added")
 	_ = c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(aliasFormats, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 	return c
 }
@@ -118,7 +118,7 @@ func importAliases(a *cli.App, ctx context.Context, path, format string, dry boo
 	})
 }
 
-// addAliases adds aliases in batches, once it is sure that the present table takes all.
+// addAliases adds aliases in batches, after a check that the present table accepts all of them.
 func addAliases(ctx context.Context, s *cli.Session, changes []normalize.Change, r *aliasesJSON, bar *cli.Bar) error {
 	t, err := s.Aliases(ctx, 0)
 	if err != nil {

@@ -1,5 +1,4 @@
-// Package facts owns the commands of knowledge: learning facts, asking about them, and
-// listing and ending what was learned.
+// Package facts owns the commands of knowledge: learning facts, searching, listing and retracting them.
 package facts
 
 import (
@@ -8,7 +7,7 @@ import (
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 )
 
-// factsCommands makes the commands of this package.
+// Commands makes the commands of this package.
 func Commands(a *cli.App) []*cobra.Command {
 	return []*cobra.Command{knowledgeCommand(a)}
 }

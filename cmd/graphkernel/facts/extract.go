@@ -21,8 +21,8 @@ import (
 const extractJSON = `  {"turns","findings","asserted","confirmed","existing","retracted",
    "predicates":{PREDICATE:n},"skipped":{REASON:n},"head"}
 
-skipped counts what looked like evidence and gave no fact, retracted the facts that were
-learned from the same turns before and are not believed any more, and which stay that way.`
+"skipped" counts texts that looked like evidence and yielded no fact. "retracted" counts the facts that were
+learned from the same turns before and are no longer believed; they stay retracted.`
 
 func knowledgeExtractCommand(a *cli.App) *cobra.Command {
 	var conversation string
@@ -31,12 +31,12 @@ func knowledgeExtractCommand(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "extract",
 		Short: "Learn facts from the turns: files, commands, tests, packages, commits",
-		Long: `Reads the turns and learns what agents' programs wrote down in a fixed form, by the rules
-` + extract.Rules + ` (docs/extraction.md), without a model: which files were read and written, which
-commands ran, which tests passed, which packages were added, which commits were made. Each
-fact names the turn that is its evidence, and has the source ` + extract.Rules + `.
+		Long: `Reads the turns and learns, by the rules ` + extract.Rules + ` (docs/extraction.md) and without a model, what agents'
+programs recorded in a fixed form: which files were read and written, which commands ran, which tests passed,
+which packages were added, which commits were made. Each fact names the turn that is its evidence, and has
+the source ` + extract.Rules + `.
 
-Facts are learned in batches, each whole or not at all. Extracting again learns what is new
+Facts are learned in batches; each batch is learned whole or not at all. Extracting again learns new facts
 and changes nothing else. The result, as JSON:
 
 ` + extractJSON + `
@@ -59,14 +59,14 @@ and changes nothing else. The result, as JSON:
 			return extractFacts(a, c.Context(), only, dag.Seq(after))
 		},
 	}
-	c.Flags().StringVar(&conversation, "conversation", "", "only the turns of this conversation (an id)")
+	c.Flags().StringVar(&conversation, "conversation", "", "only the turns of the conversation with this id")
 	c.Flags().Uint64Var(&after, "after", 0, "only turns with a later sequence number")
 	cli.NoFiles(c, "conversation", "after")
 	model.define(c)
 	return c
 }
 
-// onlyConversation reads the conversation that a flag names; nil: all of them.
+// onlyConversation reads the conversation that a flag names; nil means all conversations.
 func onlyConversation(text string) (*dag.ConversationID, error) {
 	if text == "" {
 		return nil, nil
@@ -78,7 +78,7 @@ func onlyConversation(text string) (*dag.ConversationID, error) {
 	return &id, nil
 }
 
-// An ExtractedJSON says what was extracted, as --output json prints it.
+// An ExtractedJSON is the result of an extraction, as --output json prints it.
 type ExtractedJSON struct {
 	Turns    int `json:"turns"`
 	Findings int `json:"findings"`
@@ -108,7 +108,7 @@ func extractFacts(a *cli.App, ctx context.Context, only *dag.ConversationID, aft
 	})
 }
 
-// PrintExtracted prints what was extracted.
+// PrintExtracted prints the result of an extraction.
 func PrintExtracted(w io.Writer, r *ExtractedJSON) {
 	fmt.Fprintf(w, "%s, %s: %s; head %d\n", cli.Count(r.Turns, "turn"), cli.Count(r.Findings, "finding"), &r.outcomeJSON, r.Head)
 	cli.PrintCounts(w, "found  ", r.Predicates)
@@ -118,7 +118,7 @@ func PrintExtracted(w io.Writer, r *ExtractedJSON) {
 	}
 }
 
-// Extract learns the findings of turns with a number above after.
+// Extract learns the findings in turns with a number above after.
 func Extract(a *cli.App, ctx context.Context, s *cli.Session, only *dag.ConversationID, after dag.Seq) (*ExtractedJSON, error) {
 	x := &extraction{Session: s, result: &ExtractedJSON{Predicates: map[string]int{}, Skipped: map[string]int{}}}
 	x.learner = learner{Session: s, counts: &x.result.outcomeJSON, after: func() {}}
@@ -162,14 +162,14 @@ type extraction struct {
 	*cli.Session
 	learner learner
 	result  *ExtractedJSON
-	ended   map[knowledge.ID]bool // statements that were believed once and are not
+	ended   map[knowledge.ID]bool // statements that were believed and are not now
 }
 
-// readEnded finds out what was retracted or superseded, so that it is not learned anew.
+// readEnded returns the statements that were retracted or superseded, so that they are not learned again.
 func readEnded(s *cli.Session, ctx context.Context) (map[knowledge.ID]bool, error) {
 	ended := map[knowledge.ID]bool{}
 	err := eachAct(s, ctx, func(a *api.KnowledgeAct) {
-		id, _ := dag.ParseDigest(a.Statement.String()) // what was learned has one
+		id, _ := dag.ParseDigest(a.Statement.String()) // the statement of a learned fact is valid
 		switch knowledge.Kind(a.Kind) {
 		case knowledge.Assert:
 			if len(ended) > 0 {
@@ -205,7 +205,7 @@ func eachAct(s *cli.Session, ctx context.Context, fn func(*api.KnowledgeAct)) er
 	}
 }
 
-// turns applies the rules to some turns. Parents that are not among them are read at once.
+// turns applies the rules to some turns. Their other parents are read in one request.
 func (x *extraction) turns(ctx context.Context, some []cli.Turn) error {
 	here := make(map[dag.TurnID]*cli.Turn, len(some))
 	for i := range some {
@@ -254,7 +254,7 @@ func (x *extraction) turn(ctx context.Context, t *cli.Turn, here map[dag.TurnID]
 	for i := range found {
 		act, err := actOfFinding(&found[i])
 		if errors.Is(err, knowledge.ErrForm) {
-			x.result.Skipped["unnamed_object"]++ // of nothing but signs, say
+			x.result.Skipped["unnamed_object"]++ // for example a name of punctuation only
 			continue
 		} else if err != nil {
 			return err

@@ -15,20 +15,20 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// A statementAsked asks for what was said of a statement.
+// A statementAsked asks for the history of a statement.
 type statementAsked struct {
 	Statement dag.Digest `json:"statement"`
 	api.View
 }
 
-// A statementTold is all that was said of a statement up to a number.
+// A statementTold is the history of a statement up to a number.
 type statementTold struct {
 	Acts      []actTold  `json:"acts"`
 	Believed  bool       `json:"believed"`
 	Statement dag.Digest `json:"statement"`
 }
 
-// An actTold says of an act what ended it.
+// An actTold is an act with what ended it.
 type actTold struct {
 	api.KnowledgeAct
 	EndedBy string `json:"ended_by,omitempty"`
@@ -38,13 +38,13 @@ type actTold struct {
 func knowledgeHistoryCommand(a *cli.App) *cobra.Command {
 	return cli.Asking(a, cli.Command[statementAsked, statementTold]{
 		Use:   "history STATEMENT",
-		Short: "Tell all that was said of a statement, and until when it was believed",
-		Long: `Lists what was recorded about a statement (64 hex digits), by sequence number: assertions,
-retractions, and by what it was superseded.
+		Short: "Show everything recorded about a statement, and until when it was believed",
+		Long: `Lists what was recorded about a statement (64 hex digits), by sequence number: assertions, retractions, and
+the statements that superseded it.
 
-until is the number before which the assertion gave the statement its confidence, ended_by
-what ended that: confirmation (a surer one), retraction or supersession (by the statement
-superseded_by). They are absent while it counts.`,
+"until" is the number at which the assertion stopped giving the statement its confidence, and "ended_by" is
+what ended that: confirmation (by a surer assertion), retraction or supersession (by the statement
+"superseded_by"). They are absent while the assertion counts.`,
 		Args: []string{"statement"}, Resolve: statement, Opens: cli.ToWrite, Ask: tellStatement,
 		Hint: func(*statementAsked) string { return "; see: graphkernel knowledge list" },
 		Print: func(w io.Writer, _ *statementAsked, out *statementTold) {
@@ -104,7 +104,7 @@ func viewed(ctx context.Context, s *cli.Session, asOf dag.Seq) (dag.Seq, error) 
 	return s.AsOf(ctx, asOf)
 }
 
-// endedBy says what the act of a number was to a statement that ended with it.
+// endedBy says what the act with a number did to a statement that ended with it.
 func endedBy(s *cli.Session, ctx context.Context, id knowledge.ID, seq uint64) (what, by string, err error) {
 	page, err := s.Acts(ctx, dag.Seq(seq-1), 1)
 	switch {
@@ -124,20 +124,19 @@ func endedBy(s *cli.Session, ctx context.Context, id knowledge.ID, seq uint64) (
 
 // A changesAsked asks for acts.
 type changesAsked struct {
-	After dag.Seq `json:"after,omitempty" doc:"Acts with a later number."`
-	Limit int     `json:"limit,omitempty" is:"1..10000" default:"100" doc:"How many at most."`
+	After dag.Seq `json:"after,omitempty" doc:"Only acts with a later number."`
+	Limit int     `json:"limit,omitempty" is:"1..10000" default:"100" doc:"The most acts to list."`
 	api.View
 }
 
 func knowledgeChangesCommand(a *cli.App) *cobra.Command {
 	return cli.Asking(a, cli.Command[changesAsked, api.KnowledgeChanges]{
 		Use:   "changes",
-		Short: "List what was recorded since a number: facts, retractions, aliases",
-		Long: `Lists acts by sequence number. Their names are as they were asserted, whatever aliases say
-today.
+		Short: "List the acts recorded since a number: facts, retractions, aliases",
+		Long: `Lists acts by sequence number. Their names are as they were asserted, whatever aliases say today.
 
-kind is assert, retract, alias or unalias. Of what was erased with its turn there are no names. Where there are more, next is the --after of the
-next page.`,
+"kind" is assert, retract, alias or unalias. An act that was erased with its turn has no names. If there are
+more acts, pass "next" as --after to get the next page.`,
 		Opens: cli.ToWrite, Holds: true,
 		Ask: func(ctx context.Context, s *cli.Session, in changesAsked) (page api.KnowledgeChanges, err error) {
 			at, err := viewed(ctx, s, in.AsOf)
@@ -161,7 +160,7 @@ next page.`,
 	})
 }
 
-// endAt ends a page at a number, if that is not dag.MaxSeq.
+// endAt cuts a page at a number, unless that is dag.MaxSeq.
 func endAt(ctx context.Context, s *cli.Session, page *api.KnowledgeChanges, asOf dag.Seq) error {
 	for n := len(page.Acts); n > 0 && page.Acts[n-1].Seq > asOf; n-- {
 		page.Acts, page.Next = page.Acts[:n-1], ""

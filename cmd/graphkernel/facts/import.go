@@ -19,7 +19,7 @@ import (
 	"github.com/graphkernel/graphkernel/token"
 )
 
-// importSource is the source of facts that are imported, unless it is given.
+// importSource is the default source of imported facts.
 const importSource = "import"
 
 func knowledgeImportCommand(a *cli.App) *cobra.Command {
@@ -27,29 +27,28 @@ func knowledgeImportCommand(a *cli.App) *cobra.Command {
 	var skip bool
 	c := &cobra.Command{
 		Use:   "import FILE|-",
-		Short: "Learn a list of facts",
+		Short: "Learn the facts of a list",
 		Long: `Reads a list of facts, one a line, from a file or, for -, from standard input:
 
   tsv     subject TAB predicate TAB object
-  jsonl   {"subject","predicate","object"} and, if wanted, "confidence", "source", "turn",
+  jsonl   {"subject","predicate","object"} and optionally "confidence", "source", "turn",
           "slice", "valid_from", "valid_until", "supersedes":[STATEMENT]
-  memory  what the memory server of the Model Context Protocol keeps: an entity's type becomes
+  memory  the file of the memory server of the Model Context Protocol: an entity's type becomes
           (name, entity-type, text:type), each observation (name, observation, text:…), a
           relation (from, relationType, to). The source is that of graphkernel mcp --memory,
-          which shows what has that source and nothing else
+          which shows only facts with that source
 
-The form is found by looking at the first line. The whole list is read before anything is
-learned, so that nothing is learned if a line cannot be read; the error names the line. Facts are
-then learned in batches, each whole or not at all. Importing again changes nothing.
-With --skip, lines that cannot be facts are left out and counted.
+The form is detected from the first line. The whole list is read before anything is learned, so nothing is
+learned if a line cannot be read; the error names the line. Facts are then learned in batches, each whole or
+not at all. Importing again changes nothing. With --skip, lines that cannot be facts are left out and counted.
 
 ` + namesHelp + ` The result, as JSON:
 
   {"form","lines","facts","asserted","confirmed","existing","skipped":{REASON:n},
    "first_skipped","spellings","names","joined":[{"name","spellings":[…]}],"head"}
 
-spellings and names count the different entities as written and in canonical form; joined
-are the first that were written in several ways, and are one entity from now on.`,
+"spellings" and "names" count the different entities as written and in canonical form. "joined" lists the
+first names that were written in several ways and are one entity from now on.`,
 		Example: `  graphkernel knowledge import triples.tsv --source dbpedia
   graphkernel knowledge import memory.jsonl`,
 		Args: cli.OneArg("FILE"),
@@ -63,16 +62,16 @@ are the first that were written in several ways, and are one entity from now on.
 		},
 	}
 	flags := c.Flags()
-	flags.StringVar(&form, "format", "", fmt.Sprintf("one of %v; found by looking if absent", factForms))
-	flags.StringVar(&source, "source", "", "who says so, of facts that do not say it; if absent "+mcp.MemorySource+" for memory, else "+importSource)
-	flags.StringVar(&confidence, "confidence", "1", "how sure it is, from 0 to 1, of facts that do not say it")
+	flags.StringVar(&form, "format", "", fmt.Sprintf("one of %v (default: detected from the content)", factForms))
+	flags.StringVar(&source, "source", "", "the source of facts that name none (default: "+mcp.MemorySource+" for memory, otherwise "+importSource+")")
+	flags.StringVar(&confidence, "confidence", "1", "the confidence of facts that name none, from 0 to 1")
 	flags.BoolVar(&skip, "skip", false, "leave out lines that cannot be facts, and count them")
 	_ = c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(factForms, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 	cli.NoFiles(c, "source", "confidence")
 	return c
 }
 
-// An outcomeJSON counts what became of facts.
+// An outcomeJSON counts facts by outcome.
 type outcomeJSON struct {
 	Asserted  int `json:"asserted"`
 	Confirmed int `json:"confirmed"`
@@ -98,7 +97,7 @@ type importedFactsJSON struct {
 	ExitCode  int            `json:"exit_code,omitempty"`
 }
 
-// A joinedJSON is an entity that a list writes in several ways.
+// A joinedJSON is an entity with the several spellings that a list has for it.
 type joinedJSON struct {
 	Name      string   `json:"name"`
 	Spellings []string `json:"spellings"`
@@ -141,7 +140,7 @@ func importFacts(a *cli.App, ctx context.Context, path, form, source, confidence
 	return a.IO.Print(&im.result, func(w io.Writer) { printImportedFacts(w, &im.result) })
 }
 
-// failedImport tells what was learned before an error.
+// failedImport prints what was learned before an error.
 func failedImport(a *cli.App, r *importedFactsJSON, err error) error {
 	if a.IO.Output == "json" {
 		r.Error, r.ExitCode = err.Error(), cli.ExitCode(err)
@@ -177,12 +176,12 @@ func printImportedFacts(w io.Writer, r *importedFactsJSON) {
 	}
 }
 
-// A factImport goes through a list twice: to check all of it, and to learn.
+// A factImport reads a list twice: to check all of it, and to learn its facts.
 type factImport struct {
 	list   *factList
 	skip   bool
 	result importedFactsJSON
-	lines  []int // of the acts of a batch
+	lines  []int // the line of each act of a batch
 }
 
 // check reads the whole list and counts its names.
@@ -215,7 +214,7 @@ func (im *factImport) check(ctx context.Context, bar *cli.Bar) error {
 	return err
 }
 
-// reason names a kind of fault.
+// reason returns the name of a kind of fault.
 func (im *factImport) reason(err error) string {
 	if errors.Is(err, knowledge.ErrForm) {
 		return "no_fact"
@@ -223,10 +222,10 @@ func (im *factImport) reason(err error) string {
 	return "no_" + im.list.form
 }
 
-// spellings gathers how names are written.
+// spellings collects the spellings of names.
 type spellings struct {
-	first  map[string]string          // by name
-	others map[string]map[string]bool // of names that are written in several ways, all but the first
+	first  map[string]string          // the first spelling of each name
+	others map[string]map[string]bool // the further spellings of names with several
 	count  int
 }
 
@@ -244,7 +243,7 @@ func (s *spellings) add(name, written string) {
 	}
 }
 
-// joined returns the first names that are written in several ways.
+// joined returns the first names with several spellings.
 func (s *spellings) joined() []joinedJSON {
 	const most = 10
 	names := make([]string, 0, len(s.others))
@@ -264,7 +263,7 @@ func (s *spellings) joined() []joinedJSON {
 	return list
 }
 
-// learn reads the list again, and learns what it says.
+// learn reads the list again and learns its facts.
 func (im *factImport) learn(ctx context.Context, s *cli.Session, bar *cli.Bar, clock func() time.Time) error {
 	l := &learner{Session: s, counts: &im.result.outcomeJSON, after: func() { im.lines = im.lines[:0] }}
 	l.place = func(i int) string { return im.list.path + ":" + strconv.Itoa(im.lines[i]) }
@@ -274,7 +273,7 @@ func (im *factImport) learn(ctx context.Context, s *cli.Session, bar *cli.Bar, c
 		if err != nil && im.skip {
 			return nil
 		} else if err != nil {
-			return err // it was another list when it was checked
+			return err // the list has changed since it was checked
 		}
 		for i := range acts {
 			if len(l.acts) == size {
@@ -301,10 +300,9 @@ func (im *factImport) learn(ctx context.Context, s *cli.Session, bar *cli.Bar, c
 	return err
 }
 
-// nextBatch returns the size of a batch after one in which so many acts were recorded in some
-// time. Large batches are faster, and other writers wait for them: so they double while they
-// take at most a second and a half, and halve when they take over three. One that was known
-// for the most part says nothing of what recording takes.
+// nextBatch returns the size of the next batch, given the size of the last one, the acts that it recorded, and the time that it took. Large batches are
+// faster, but other writers wait for them: so the size doubles while a batch takes at most a second and a half, and halves if it takes more than three. A
+// batch whose facts were mostly known says nothing about the time of recording.
 func nextBatch(size, recorded int, took time.Duration) int {
 	switch {
 	case recorded < size/2:
@@ -322,11 +320,11 @@ type learner struct {
 	*cli.Session
 	acts   []knowledge.Act
 	counts *outcomeJSON
-	place  func(i int) string // where act i of a batch is
-	after  func()             // is called after a batch
+	place  func(i int) string // the place of act i of a batch
+	after  func()             // called after each batch
 }
 
-// recorded counts the acts that changed something.
+// recorded returns the number of acts that changed something.
 func (l *learner) recorded() int { return l.counts.Asserted + l.counts.Confirmed }
 
 func (l *learner) flush(ctx context.Context) error {
@@ -352,7 +350,7 @@ func (l *learner) flush(ctx context.Context) error {
 	return nil
 }
 
-// A placedError is about one act of a batch, and says where it is.
+// A placedError is an error about one act of a batch, with the act's place.
 type placedError struct {
 	text string
 	err  error
@@ -361,7 +359,7 @@ type placedError struct {
 func (e *placedError) Error() string { return e.text }
 func (e *placedError) Unwrap() error { return e.err }
 
-// placed says where the act is that an error is about.
+// placed adds to an error the place of the act that it is about.
 func placed(err error, place func(i int) string) error {
 	var which *knowledge.ActError
 	if !errors.As(err, &which) {

@@ -17,18 +17,17 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-const namesHelp = `A name is as somebody would write it: "Ada Lovelace", "ada lovelace" and ADA-LOVELACE are
-one entity, ada-lovelace. A path such as /src/a.go, a URL, and TYPE:VALUE such as pkg:npm:left-pad
-or cmd:ls are compared byte by byte. Aliases join names that this form keeps apart.`
+const namesHelp = `Names may be written in any usual spelling: "Ada Lovelace", "ada lovelace" and ADA-LOVELACE are one
+entity, ada-lovelace. A path such as /src/a.go, a URL, and TYPE:VALUE such as pkg:npm:left-pad or cmd:ls are
+compared byte by byte. Aliases join names that have different forms.`
 
 func knowledgeCommand(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "knowledge",
-		Short: "Learn facts about entities, ask what leads where, and what was believed when",
-		Long: `A fact says that a subject has a relation to an object: with a confidence, a source,
-the turn or the slice that it was learned from, and the time for which it holds. Nothing is
-overwritten: what is believed no longer is still there for those who ask as of an earlier
-number.
+		Short: "Learn facts about entities, find connections, and see past beliefs",
+		Long: `A fact says that a subject has a relation to an object, with a confidence, a source, the turn or the slice
+that it was learned from, and the time in which it holds. Nothing is overwritten: a fact that is no longer
+believed is still found by questions as of an earlier number.
 
 ` + namesHelp,
 		Example: `  graphkernel knowledge add "Ada Lovelace" wrote "Note G" --source user
@@ -45,7 +44,7 @@ number.
 	return c
 }
 
-// confidenceOf reads the confidence that a flag gives.
+// confidenceOf reads a confidence from a flag.
 func confidenceOf(flag, text string) (dag.PPM, error) {
 	p, err := dag.ReadPPM(text)
 	if err != nil {
@@ -54,7 +53,7 @@ func confidenceOf(flag, text string) (dag.PPM, error) {
 	return p, nil
 }
 
-// statementOf reads the id of a statement, in any case.
+// statementOf reads the id of a statement, in upper or lower case.
 func statementOf(text string) (string, error) {
 	id, err := dag.AnyCase(dag.ParseDigest)(text)
 	if err != nil {
@@ -63,8 +62,7 @@ func statementOf(text string) (string, error) {
 	return id.String(), nil
 }
 
-// statementNamed finds the statement that a person names by its id, or by a beginning of at least 4 digits that no other
-// shares: for a beginning, every act is looked at.
+// statementNamed finds a statement by its id, or by a beginning of at least 4 digits that no other id shares. For a beginning it reads every act.
 func statementNamed(ctx context.Context, s *cli.Session, what, text string) (string, error) {
 	begin := strings.ToLower(text)
 	if len(begin) < 4 || len(begin) >= 2*len(dag.Digest{}) || strings.Trim(begin, "0123456789abcdef") != "" {
@@ -96,10 +94,10 @@ func statementNamed(ctx context.Context, s *cli.Session, what, text string) (str
 // A factAdded is a fact to be learned.
 type factAdded struct {
 	api.NewFact
-	Replace bool `json:"replace,omitempty" doc:"It supersedes all with the same subject and predicate."`
+	Replace bool `json:"replace,omitempty" doc:"Supersede all facts with the same subject and predicate."`
 }
 
-// addedJSON tells what became of a fact.
+// An addedJSON is the outcome of learning a fact.
 type addedJSON struct {
 	Result     knowledge.Result `json:"result"`
 	Seq        dag.Seq          `json:"seq,omitempty"`
@@ -117,17 +115,16 @@ func knowledgeAddCommand(a *cli.App) *cobra.Command {
 	return cli.Asking(a, cli.Command[factAdded, addedJSON]{
 		Use:   "add SUBJECT PREDICATE OBJECT",
 		Short: "Learn one fact",
-		Long: `Records that a subject has a relation to an object. The same fact once more changes
-nothing; the same statement with another confidence, source or evidence is added to the
-evidence, and counts with the highest confidence.
+		Long: `Records that a subject has a relation to an object. Recording the same fact again changes nothing. The same
+statement with another confidence, source or evidence is added to its evidence; the highest confidence counts.
 
---supersedes ends the belief in the statements that it names, --replace in all with the same
+--supersedes ends the belief in the statements that it names, and --replace in all statements with the same
 subject and predicate. They stay in the history.
 
 ` + namesHelp + `
 
-result is asserted, confirmed (it was believed already, the evidence was added) or existing
-(nothing changed, and there is no seq).`,
+"result" is asserted, confirmed (the fact was believed already, and evidence was added) or existing (nothing
+changed, and there is no "seq").`,
 		Example: `  graphkernel knowledge add "Ada Lovelace" wrote "Note G" --confidence 0.9 --turn 42fec86c
   graphkernel knowledge add checkout runs-on "pool 7" --from 2026-03-14 --replace`,
 		Args: []string{"subject", "predicate", "object"}, Defaults: map[string]string{"confidence": "1", "source": "user"},
@@ -157,7 +154,7 @@ result is asserted, confirmed (it was believed already, the evidence was added) 
 func addFact(ctx context.Context, s *cli.Session, in factAdded) (out addedJSON, err error) {
 	act, err := in.Act("")
 	if err == nil && in.Turn != "" {
-		err = act.Fact.Turn.UnmarshalText([]byte(in.Turn)) // which was resolved
+		err = act.Fact.Turn.UnmarshalText([]byte(in.Turn)) // the name was resolved to an id before
 	}
 	if err != nil {
 		return out, err
@@ -177,8 +174,7 @@ func addFact(ctx context.Context, s *cli.Session, in factAdded) (out addedJSON, 
 	return out, err
 }
 
-// learnOne learns a fact. With replace it supersedes what is believed with the same subject
-// and predicate, anyone who changes that meanwhile.
+// learnOne learns a fact. With replace it supersedes all believed statements with the same subject and predicate, even if others change them meanwhile.
 func learnOne(s *cli.Session, ctx context.Context, act *knowledge.Act, replace bool) (knowledge.Outcome, error) {
 	const tries = 8
 	for try := 1; ; try++ {
@@ -202,8 +198,7 @@ func learnOne(s *cli.Session, ctx context.Context, act *knowledge.Act, replace b
 	}
 }
 
-// rivals returns the statements that are believed with the subject and the predicate of a
-// fact, and whether just this fact is among what counts already.
+// rivals returns the believed statements with the subject and the predicate of a fact, and whether exactly this fact is already known.
 func rivals(s *cli.Session, ctx context.Context, fact *knowledge.Fact) (others []knowledge.ID, known bool, err error) {
 	own := fact.ID()
 	for q := (api.FactQuery{FactFilter: api.FactFilter{Subject: fact.Subject, Predicate: fact.Predicate}, Paging: api.Paging{Limit: kernel.MaxFacts}}); ; {
@@ -226,7 +221,7 @@ func rivals(s *cli.Session, ctx context.Context, fact *knowledge.Fact) (others [
 	}
 }
 
-// says reports whether an assertion of a fact's statement is that very fact.
+// says reports whether an assertion of a fact's statement is exactly this fact.
 func says(e *api.FactEvidence, f *knowledge.Fact) bool {
 	return e.Source == f.Source && e.Confidence == f.Confidence && e.Turn == f.Turn && string(e.Slice) == f.Slice && f.Written == e.Written
 }

@@ -18,9 +18,9 @@ import (
 	"github.com/graphkernel/graphkernel/render"
 )
 
-// asOfFlag returns a command --as-of.
+// asOfFlag adds the flag --as-of to a command.
 func asOfFlag(c *cobra.Command, asOf *uint64) {
-	c.Flags().Uint64Var(asOf, "as-of", 0, "what was believed at this sequence number; 0 is the present")
+	c.Flags().Uint64Var(asOf, "as-of", 0, "the facts as of this sequence number; 0 is the present")
 	cli.NoFiles(c, "as-of")
 }
 
@@ -29,7 +29,7 @@ var statement = map[string]cli.Resolver{"statement": func(c *cobra.Command, s *c
 	return statementNamed(c.Context(), s, place, text)
 }}
 
-// isName refuses what can be the name of nothing.
+// isName refuses a text that cannot be a name.
 func isName(what, text string) error {
 	if _, err := normalize.Name(text); err != nil {
 		return cli.Usagef("%s: %w", what, err)
@@ -37,23 +37,23 @@ func isName(what, text string) error {
 	return nil
 }
 
-// A listing is a page of facts, or those with a text in a name.
+// A listing asks for a page of facts, or for facts with a text in a name.
 type listing struct {
 	api.FactQuery
-	Containing string `json:"containing,omitempty" doc:"Only facts with this text in a name, in any case; all facts are looked at, and --after goes without it."`
+	Containing string `json:"containing,omitempty" doc:"Only facts with this text in a name, in any case. All facts are searched, and --after cannot be used with it."`
 }
 
 func knowledgeListCommand(a *cli.App) *cobra.Command {
 	return cli.Asking(a, cli.Command[listing, api.Facts]{
 		Use:   "list",
 		Short: "List facts that are believed, with their evidence",
-		Long: `Lists the facts that are believed, or that were at a sequence number, by the number since
-which they count. People see names as they were written, and under an alias the
-canonical one before them, and the beginning of a statement's id, which knowledge history takes. --containing finds facts by any part of
-a name, in any case.
+		Long: `Lists the facts that are believed now, or were believed at a sequence number, by the number since which they
+count. Text output shows names as they were written (with the canonical name before an alias), and the
+beginning of a statement's id, which graphkernel knowledge history takes. --containing finds facts by any part
+of a name, in any case.
 
-Where there are more, next is the --after of the next page, which is as of the same number. Of the
-evidence of a fact the newest are shown, and counted all.`,
+If there are more facts, pass "next" as --after to get the next page, which is as of the same number. For each
+fact the newest evidence is shown, and all of it is counted.`,
 		Example: `  graphkernel knowledge list --subject "Ada Lovelace" --min-confidence 0.8
   graphkernel knowledge list --turn 42fec86c
   graphkernel knowledge list --as-of 120 --valid-at 2026-03-14`,
@@ -81,7 +81,7 @@ evidence of a fact the newest are shown, and counted all.`,
 	})
 }
 
-// printFacts prints a table, with names as they were written and the beginnings of the statements' ids.
+// printFacts prints a table of facts, with names as they were written and the beginnings of the statements' ids.
 func printFacts(w io.Writer, facts []api.Fact) {
 	if len(facts) == 0 {
 		return
@@ -107,10 +107,10 @@ func printFacts(w io.Writer, facts []api.Fact) {
 	t.Render()
 }
 
-// shortStatement is how many digits of a statement's id a table has. knowledge history takes them.
+// shortStatement is the number of digits of a statement's id in a table. knowledge history accepts them.
 const shortStatement = 12
 
-// named returns a name as it was written, if that is a spelling of it, and else both.
+// named returns a name as it was written if that is a spelling of the name, and otherwise both.
 func named(name, written string) string {
 	if canonical, err := normalize.Name(written); err == nil && canonical == name {
 		return clipped(written)
@@ -118,8 +118,8 @@ func named(name, written string) string {
 	return shown(name, written)
 }
 
-// factsContaining reads every fact that a query asks for, and returns the first ones with a text in one of their names, as they
-// are or as they were written. Total counts all of them.
+// factsContaining reads every fact of a query, and returns the first ones with a text in one of their names, in canonical form or as written. Total counts
+// all such facts.
 func factsContaining(ctx context.Context, s *cli.Session, q api.FactQuery, text string) (found api.Facts, err error) {
 	text = strings.ToLower(text)
 	most := q.Limit
@@ -157,7 +157,7 @@ func firstOf(list ...string) string {
 	return ""
 }
 
-// holds tells for when a fact holds, in a column.
+// holds says when a fact holds, for a column.
 func holds(f *api.Fact) string {
 	if f.ValidFrom == 0 && f.ValidUntil == 0 {
 		return ""
@@ -168,12 +168,12 @@ func holds(f *api.Fact) string {
 func knowledgeRetractCommand(a *cli.App) *cobra.Command {
 	return cli.Op(a, api.RetractFacts, cli.Command[api.Retracting, api.Retracted]{
 		Use:   "retract",
-		Short: "End the belief in facts",
-		Long: `Ends the belief in all facts that the filters match, all at once or none. They stay in the
-history, and a question as of an earlier number still finds them. At least one filter beside
---min-confidence and --valid-at is needed; --dry-run only shows what would be retracted.
+		Short: "Retract facts",
+		Long: `Ends the belief in all facts that the filters match, all at once or none. They stay in the history, and a
+question as of an earlier number still finds them. At least one filter other than --min-confidence and
+--valid-at is required. --dry-run only shows what would be retracted.
 
-acts are the assertions that gave the facts their confidence.`,
+"acts" are the assertions that gave the facts their confidence.`,
 		Example: `  graphkernel knowledge retract --source llm:small --dry-run
   graphkernel knowledge retract --turn 42fec86c --reason "the user took it back"`,
 		Resolve: statement, Opens: cli.ToWrite, Holds: true,

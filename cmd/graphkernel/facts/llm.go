@@ -22,22 +22,21 @@ import (
 	"github.com/graphkernel/graphkernel/token"
 )
 
-const llmHelp = `With --llm-url a model is asked instead, at any endpoint that speaks as OpenAI's chat
-completions do. The text of the turns leaves this machine then, to that address and no other.
-Question and answer are admitted as turns, in a conversation of their own, and each fact has
-the answer as its evidence and the source llm:MODEL.
+const llmHelp = `With --llm-url a model is asked instead, at any endpoint that is compatible with OpenAI's chat completions.
+The text of the turns is then sent to that address, and to no other. Question and answer are admitted as
+turns, in a conversation of their own; each fact has the answer as its evidence and the source llm:MODEL.
 
-However sure the model claims to be, it
-is held for --llm-confidence at most. What is no answer in the form asked for is refused and
-counted, never repaired. A turn is shown to a model once; --llm-again shows all of them anew.
-With --llm-max-requests 0 nothing is asked, and questions_left says how much there would be.
+The confidence of these facts is at most --llm-confidence, whatever the model claims. An answer that does not
+have the requested form is refused and counted, never repaired. A turn is shown to a model once; --llm-again
+shows all turns again. With --llm-max-requests 0 nothing is asked, and "questions_left" says how many
+questions there would be.
 
 The result, as JSON:
 
   {"source","turns","requests","retries","unusable","shown","cut","questions_left","answers",
    "asserted","confirmed","existing","retracted","refused":{REASON:n},"skipped":{REASON:n},"head"}`
 
-// DefaultLLMKey is the variable that holds the endpoint's key, if no other is named.
+// DefaultLLMKey is the default environment variable with the endpoint's key.
 const DefaultLLMKey = "GRAPHKERNEL_LLM_KEY"
 
 // llmFlags say which model is asked, and how.
@@ -47,26 +46,26 @@ type llmFlags struct {
 	most            int
 	timeout         time.Duration
 	again, insecure bool
-	keyNamed        bool // keyEnv was given, so the variable must be there
+	keyNamed        bool // keyEnv was given, so the variable must be set
 }
 
 func (f *llmFlags) define(c *cobra.Command) {
 	flags := c.Flags()
 	flags.StringVar(&f.url, "llm-url", "", "ask a model at this address, such as https://HOST/v1")
 	flags.StringVar(&f.model, "llm-model", "", "the model's name there")
-	flags.StringVar(&f.keyEnv, "llm-key-env", DefaultLLMKey, "the variable that holds the key, if one is needed")
-	flags.StringVar(&f.confidence, "llm-confidence", llm.DefaultCeiling.String(), "what a fact of the model is held for at most, from 0 to 1")
-	flags.IntVar(&f.most, "llm-max-requests", 100, "ask at most so many questions")
-	flags.DurationVar(&f.timeout, "llm-timeout", llm.TryTimeout, "wait so long for an answer")
-	flags.BoolVar(&f.again, "llm-again", false, "ask about turns that were asked about before, too")
-	flags.BoolVar(&f.insecure, "llm-insecure", false, "let text and key travel in the clear, over http:// to another host")
+	flags.StringVar(&f.keyEnv, "llm-key-env", DefaultLLMKey, "the environment variable that holds the key, if a key is needed")
+	flags.StringVar(&f.confidence, "llm-confidence", llm.DefaultCeiling.String(), "the highest confidence of the model's facts, from 0 to 1")
+	flags.IntVar(&f.most, "llm-max-requests", 100, "the most questions to ask")
+	flags.DurationVar(&f.timeout, "llm-timeout", llm.TryTimeout, "how long to wait for an answer")
+	flags.BoolVar(&f.again, "llm-again", false, "also ask about turns that were asked about before")
+	flags.BoolVar(&f.insecure, "llm-insecure", false, "let text and key be sent unencrypted, over http:// to another host")
 	cli.NoFiles(c, "llm-url", "llm-model", "llm-key-env", "llm-confidence", "llm-max-requests", "llm-timeout")
 }
 
-// llmFlagNames are the flags that say something only beside --llm-url.
+// llmFlagNames are the flags that are only valid with --llm-url.
 var llmFlagNames = [...]string{"llm-model", "llm-key-env", "llm-confidence", "llm-max-requests", "llm-timeout", "llm-again", "llm-insecure"}
 
-// given reports whether a model is to be asked.
+// given reports whether a model should be asked.
 func (f *llmFlags) given(c *cobra.Command) (bool, error) {
 	f.keyNamed = c.Flags().Changed("llm-key-env")
 	if !c.Flags().Changed("llm-url") {
@@ -88,7 +87,7 @@ func (f *llmFlags) given(c *cobra.Command) (bool, error) {
 	return true, nil
 }
 
-// extractor returns what asks the model.
+// extractor returns the extractor that asks the model.
 func (f *llmFlags) extractor(a *cli.App) (*llm.Extractor, error) {
 	key := a.Settings.Getenv(f.keyEnv)
 	if key == "" && f.keyNamed {
@@ -111,14 +110,14 @@ func (f *llmFlags) extractor(a *cli.App) (*llm.Extractor, error) {
 
 type askedJSON struct {
 	Source   string `json:"source"`
-	Turns    int    `json:"turns"`    // that were looked at
+	Turns    int    `json:"turns"`    // turns that were examined
 	Requests int    `json:"requests"` // questions that were asked
 	Retries  int    `json:"retries"`
-	Unusable int    `json:"unusable"` // questions that got no answer that could be kept
+	Unusable int    `json:"unusable"` // questions without a usable answer
 	Shown    int    `json:"shown"`    // turns, in questions that were answered
-	Cut      int    `json:"cut"`      // of these, those shown only in part
+	Cut      int    `json:"cut"`      // shown turns of which only a part was shown
 	Left     int    `json:"questions_left"`
-	Answers  int    `json:"answers"` // that were read, those that had been asked for before too
+	Answers  int    `json:"answers"` // answers that were read, including those of earlier runs
 	outcomeJSON
 	Retracted int            `json:"retracted"`
 	Refused   map[string]int `json:"refused"`
@@ -183,7 +182,7 @@ func printAsked(w io.Writer, r *askedJSON) {
 	}
 }
 
-// An asking is one run of asking a model over a store.
+// An asking is one run of questions to a model over a store.
 type asking struct {
 	*cli.Session
 	extractor *llm.Extractor
@@ -195,10 +194,10 @@ type asking struct {
 	note      func(format string, args ...any)
 	learner   learner
 	result    *askedJSON
-	ended     map[knowledge.ID]bool // statements that were believed once and are not
-	unusable  int                   // questions in a row
+	ended     map[knowledge.ID]bool // statements that were believed and are not now
+	unusable  int                   // consecutive questions without a usable answer
 
-	history  *llm.History // of the conversation at hand
+	history  *llm.History // of the current conversation
 	question *llm.Question
 }
 
@@ -222,7 +221,7 @@ func (x *asking) run(ctx context.Context, only *dag.ConversationID, after dag.Se
 	return err
 }
 
-// eachConversation calls fn with the conversations, and how many came before.
+// eachConversation calls fn with each conversation and the number of conversations before it.
 func (x *asking) eachConversation(ctx context.Context, fn func(id dag.ConversationID, done int) error) error {
 	list, err := x.Conversations(ctx)
 	if err != nil {
@@ -240,7 +239,7 @@ func (x *asking) eachConversation(ctx context.Context, fn func(id dag.Conversati
 	return nil
 }
 
-// conversation learns what is told about one conversation already, and asks about the rest.
+// conversation learns the existing answers about one conversation, and asks about the rest.
 func (x *asking) conversation(ctx context.Context, id dag.ConversationID, after dag.Seq) error {
 	x.history = llm.NewHistory(x.model)
 	exchanges := llm.ConversationOf(id)
@@ -261,7 +260,7 @@ func (x *asking) conversation(ctx context.Context, id dag.ConversationID, after 
 	return x.ask(ctx, id)
 }
 
-// turn puts a turn into the question, after asking the one that is full.
+// turn adds a turn to the question. If the question is full, it is asked first.
 func (x *asking) turn(ctx context.Context, t *cli.Turn) error {
 	x.result.Turns++
 	body := t.Body()
@@ -289,8 +288,7 @@ func (x *asking) turn(ctx context.Context, t *cli.Turn) error {
 	return nil
 }
 
-// ask asks the question, if it shows anything, keeps the answer, learns from it, and begins
-// the next question.
+// ask asks the question unless it is empty, stores the answer, learns from it, and begins the next question.
 func (x *asking) ask(ctx context.Context, id dag.ConversationID) error {
 	turns := x.question.Turns()
 	x.question = llm.NewQuestion(x.model, id)
@@ -318,7 +316,7 @@ func (x *asking) ask(ctx context.Context, id dag.ConversationID) error {
 	x.result.Retries += answer.Tries - 1
 	if now, err := x.anew(ctx, id, q.Turns()); err != nil {
 		return err
-	} else if len(now.Turns()) < len(q.Turns()) { // the prompt would bring its text back
+	} else if len(now.Turns()) < len(q.Turns()) { // the prompt would contain the erased text again
 		x.result.Unusable++
 		x.note("a turn was erased while the model answered about it: neither the prompt nor the answer is kept; run this again to ask about the others")
 		return nil
@@ -344,8 +342,8 @@ func (x *asking) ask(ctx context.Context, id dag.ConversationID) error {
 	return x.learner.flush(ctx)
 }
 
-// anew makes a question of the turns as they are now: one may have been erased while a
-// question was being answered, and must not be shown any more, nor be kept.
+// anew makes a question of the present state of turns: a turn may have been erased while a question was being answered, and its text must not be shown or
+// stored any more.
 func (x *asking) anew(ctx context.Context, id dag.ConversationID, turns []dag.TurnID) (*llm.Question, error) {
 	found, err := x.LookUp(ctx, turns)
 	if err != nil {
@@ -355,14 +353,13 @@ func (x *asking) anew(ctx context.Context, id dag.ConversationID, turns []dag.Tu
 	q := llm.NewQuestion(x.model, id)
 	for i := range found {
 		if body := found[i].Body(); body != nil {
-			q.Add(found[i].ID, found[i].Role, body.Content) // it fitted, and labels have only become shorter
+			q.Add(found[i].ID, found[i].Role, body.Content) // it fitted before, and labels have only become shorter
 		}
 	}
 	return q, nil
 }
 
-// failed passes over a question that was answered in no usable way, unless that seems to be
-// what this endpoint always does.
+// failed skips a question without a usable answer, unless this endpoint never seems to give one.
 func (x *asking) failed(err error) error {
 	const most = 3
 	var unusable *llm.UnusableError
@@ -379,7 +376,7 @@ func (x *asking) failed(err error) error {
 	return nil
 }
 
-// read takes over what an answer holds.
+// read learns the facts of an answer.
 func (x *asking) read(ctx context.Context, facts []knowledge.Fact, refused llm.Refusals, read bool) error {
 	if read {
 		x.result.Answers++

@@ -24,25 +24,24 @@ import (
 const (
 	formTSV    = "tsv"    // subject TAB predicate TAB object
 	formJSONL  = "jsonl"  // {"subject","predicate","object",…}
-	formMemory = "memory" // what the memory server of the Model Context Protocol keeps
+	formMemory = "memory" // the file of the memory server of the Model Context Protocol
 )
 
 var factForms = []string{formTSV, formJSONL, formMemory}
 
-// MostLine is the length of the longest line of a list of facts, in bytes.
+// MostLine is the most bytes of a line in a list of facts.
 const MostLine = 64 << 20
 
 var errEmptyList = errors.New("it holds no facts")
 
-// A factList is a list of facts that can be read again from its beginning: a file, or what
-// came from standard input or a pipe.
+// A factList is a list of facts that can be read again from its beginning: a file, or the content of standard input or of a pipe.
 type factList struct {
 	path string
 	form string
-	data []byte // if it is no file
+	data []byte // the content, if it is not a file
 	size int64
 
-	// of facts that do not say it themselves
+	// for facts that have none of their own
 	source     string
 	confidence dag.PPM
 }
@@ -73,7 +72,7 @@ func openFactList(a *cli.App, ctx context.Context, path, form string) (*factList
 // errEnough ends the reading of a list.
 var errEnough = errors.New("enough")
 
-// detect looks at the first line.
+// detect detects the form from the first line.
 func (l *factList) detect(ctx context.Context) (form string, err error) {
 	err = l.lines(ctx, func(line int, text []byte) error {
 		form = formTSV
@@ -98,7 +97,7 @@ func (l *factList) detect(ctx context.Context) (form string, err error) {
 	return form, err
 }
 
-// lines calls fn with each line that is not blank. The text is fn's until it returns.
+// lines calls fn with each line that is not blank. fn may use the text only until it returns.
 func (l *factList) lines(ctx context.Context, fn func(line int, text []byte) error) error {
 	in := io.Reader(bytes.NewReader(l.data))
 	if l.data == nil && l.path != "-" {
@@ -106,7 +105,7 @@ func (l *factList) lines(ctx context.Context, fn func(line int, text []byte) err
 		if err != nil {
 			return err
 		}
-		defer func() { _ = file.Close() }() // only read
+		defer func() { _ = file.Close() }() // it was only read
 		in = file
 	}
 	scan := bufio.NewScanner(bom.Reader(in))
@@ -133,12 +132,12 @@ func (l *factList) lines(ctx context.Context, fn func(line int, text []byte) err
 	return nil
 }
 
-// at says which line cannot be read.
+// at adds to an error the line that cannot be read.
 func (l *factList) at(line int, err error) error {
 	return &ingest.LineError{Path: l.path, Line: line, Err: err}
 }
 
-// acts returns the assertions of a line.
+// acts returns the assertions in a line.
 func (l *factList) acts(line int, text []byte) (acts []knowledge.Act, err error) {
 	if acts, err = l.read(text); err != nil {
 		return nil, l.at(line, err)
@@ -175,8 +174,7 @@ func (l *factList) read(text []byte) (acts []knowledge.Act, err error) {
 	return []knowledge.Act{act}, err
 }
 
-// readMemory reads a line of the memory server: an entity, with its type and with what was
-// observed of it, which are texts, or a relation.
+// readMemory reads a line of the memory server: a relation, or an entity with its type and its observations, which are texts.
 func readMemory(text []byte, add func(make func(subject, predicate, object, source string) (knowledge.Fact, error), subject, predicate, object string)) error {
 	v, err := canon.Parse(bytes.Clone(text)) // the strings share memory with it
 	if err != nil {
@@ -214,7 +212,7 @@ func readMemory(text []byte, add func(make func(subject, predicate, object, sour
 	}
 }
 
-// readFact reads a fact as an object of its own.
+// readFact reads a fact from a JSON object.
 func (l *factList) readFact(text []byte) (act knowledge.Act, err error) {
 	v, err := canon.Parse(bytes.Clone(text))
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/graphkernel/graphkernel/render"
 )
 
-// does says in a line what an act does.
+// does describes an act in a line.
 func does(a *api.KnowledgeAct) string {
 	if a.Erased {
 		return "erased with turn " + a.Turn.String()
@@ -32,7 +32,7 @@ func does(a *api.KnowledgeAct) string {
 	return fmt.Sprintf("%s for %s", shown(a.Alias, ""), shown(a.Canonical, ""))
 }
 
-// said tells the confidence of an assertion and what it rests on.
+// said returns the confidence of an assertion and what it rests on.
 func said(a *api.KnowledgeAct) string {
 	line := fmt.Sprintf(", confidence %s, by %s", a.Confidence, a.Source)
 	if a.Turn != (dag.TurnID{}) {
@@ -53,10 +53,10 @@ func said(a *api.KnowledgeAct) string {
 	return line + " until " + a.ValidUntil.String()
 }
 
-// widestName is how much of a name is shown in a line.
+// widestName is the most characters of a name in a line.
 const widestName = 60
 
-// shown returns a name, and after it how it was written if that differs.
+// shown returns a name, followed by its spelling if that differs.
 func shown(name, written string) string {
 	text := clipped(name)
 	if written != "" && written != name {
@@ -65,8 +65,7 @@ func shown(name, written string) string {
 	return text
 }
 
-// clipped shows a name in one line. A long one is cut in its middle: that of a file, or of a
-// test, has what tells it from others at its end.
+// clipped returns a name in one line. A long name is cut in the middle: the end of the name of a file or a test distinguishes it from others.
 func clipped(name string) string {
 	chars := []rune(render.OneLine(name, len(name)))
 	if len(chars) <= widestName {
@@ -76,7 +75,7 @@ func clipped(name string) string {
 	return string(chars[:widestName-end-1]) + "…" + string(chars[len(chars)-end:])
 }
 
-// arrow draws a relation.
+// arrow draws a relation as an arrow.
 func arrow(subject, predicate, object string) string {
 	return subject + " —" + predicate + "→ " + object
 }

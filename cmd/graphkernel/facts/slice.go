@@ -12,7 +12,7 @@ import (
 	"github.com/graphkernel/graphkernel/slice/facts"
 )
 
-// A factsWrittenJSON tells what went into a file.
+// A factsWrittenJSON says what was written to a file.
 type factsWrittenJSON struct {
 	SliceID  string `json:"slice_id"`
 	File     string `json:"file"`
@@ -33,24 +33,23 @@ func knowledgeSliceCommand(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "slice ENTITY…",
 		Short: "Cut and sign the facts around entities",
-		Long: `Gathers what can be reached from one or more entities under a policy of the type
-fact_policy_v1, signs it, records that it was handed out, and writes the bundle: the paths,
-the assertions that they rest on, and the leaf hash of every turn that is named as evidence.
-It is canonical JSON, to be handed on as it is and checked with graphkernel verify, and can
-be replayed, by the file or by its slice id, with graphkernel replay.
+		Long: `Collects the facts that can be reached from one or more entities under a policy of the type fact_policy_v1,
+signs them, records that they were handed out, and writes the bundle: the paths, the assertions that they rest
+on, and the leaf hash of every turn that is named as evidence. The bundle is canonical JSON. Hand it on
+unchanged; graphkernel verify checks it, and graphkernel replay cuts it again, given the file or the slice id.
 
-Which facts count is the policy's to say: facts@1 follows all of them for three hops, both
-ways, to 100 entities. graphkernel policy add registers others.
+The policy decides which facts count: facts@1 follows all facts for three hops, in both directions, to 100
+entities. graphkernel policy add registers other policies.
 
 ` + namesHelp + `
 
-With --output json and -o, standard output tells what was written:
+With --output json and -o, the result on standard output is:
 
   {"slice_id","file","entities","facts","turns","cut","as_of","policy_id","key_id","token",
    "bundle_sha256"}
 
-cut is results if more can be reached than the policy lets in, work if too many facts would
-have been looked at, and absent if this is all.`,
+"cut" is "results" if more entities can be reached than the policy allows, "work" if the search stopped after
+too many facts, and absent if these are all.`,
 		Example: `  graphkernel knowledge slice "Ada Lovelace" -o facts.json && graphkernel verify facts.json
   graphkernel knowledge slice src/redact.go --policy owners@1 --as-of 120`,
 		Args: func(c *cobra.Command, args []string) error {
@@ -82,8 +81,8 @@ have been looked at, and absent if this is all.`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	c.Flags().StringVar(&id, "policy", string(facts.PolicyID), "the policy to gather facts under")
-	c.Flags().StringVar(&validAt, "valid-at", "", "facts that hold at this date or time; whenever they hold if absent")
-	c.Flags().StringVarP(&out, "out", "o", "", "the file to write; standard output if absent")
+	c.Flags().StringVar(&validAt, "valid-at", "", "facts that hold at this date or time (default: facts that hold at any time)")
+	c.Flags().StringVarP(&out, "out", "o", "", "the file to write (default: standard output)")
 	asOfFlag(c, &asOf)
 	cli.NoFiles(c, "valid-at")
 	_ = c.RegisterFlagCompletionFunc("policy", a.Stores.CompletePolicies(facts.PolicyType)) // the flag exists

@@ -30,10 +30,9 @@ func suggestAliasesCommand(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "suggest",
 		Short: "Look for names that may stand for one entity",
-		Long: `Looks at the names of entities in the facts that are believed, and lists those that may be
-of one entity, for a person to decide on; nothing is changed. It also tells the
-fragmentation: how many nodes an entity is cut into on average, if every spelling were a
-node, and with the form and the aliases as they are. 1 is none.
+		Long: `Examines the names of entities in the facts that are believed, and lists names that may stand for one entity,
+so that a person can decide. Nothing is changed. It also shows the fragmentation: the average number of nodes
+per entity, if every spelling were a node, and with the present rule and aliases. 1 means none.
 
   punctuation         the names differ in hyphens alone
   inverted            the last word of one is the first of the other
@@ -50,8 +49,8 @@ The result, as JSON:
 			return suggestAliases(a, c.Context(), reasons, known, limit, dag.Seq(asOf))
 		},
 	}
-	c.Flags().StringSliceVar(&reasons, "reason", nil, fmt.Sprintf("look for these alone, of %v", known))
-	c.Flags().IntVar(&limit, "limit", 50, "how many at most, the likeliest first; 0 is all")
+	c.Flags().StringSliceVar(&reasons, "reason", nil, fmt.Sprintf("look only for these reasons, of %v", known))
+	c.Flags().IntVar(&limit, "limit", 50, "the most suggestions, the likeliest first; 0 is all")
 	asOfFlag(c, &asOf)
 	_ = c.RegisterFlagCompletionFunc("reason", cobra.FixedCompletions(known, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 	cli.NoFiles(c, "limit")
@@ -72,7 +71,7 @@ type fragmentationJSON struct {
 	AfterRule ratio `json:"after_rule"`
 }
 
-// A ratio has three digits after the point.
+// A ratio is a number that is printed with three decimal places.
 type ratio float64
 
 func (r ratio) String() string { return strconv.FormatFloat(float64(r), 'f', 3, 64) }
@@ -138,8 +137,7 @@ func printSuggestions(w io.Writer, lines []suggestionJSON, total int, f *fragmen
 	fmt.Fprintf(w, "%s, %s, %s; fragmentation %s as written, %s as named\n", cli.Count(f.Spellings, "spelling"), cli.Count(f.Names, "name"), cli.Count(f.Entities, "entity"), f.Before, f.AfterRule)
 }
 
-// namesAsOf returns the names of entities in the facts that were believed as of a number, in
-// their form and as they were written.
+// namesAsOf returns the names of entities in the facts that were believed as of a number, in canonical form and as they were written.
 func namesAsOf(s *cli.Session, ctx context.Context, asOf dag.Seq, bar *cli.Bar) (names, written []string, err error) {
 	forms, spelt := map[string]bool{}, map[string]bool{}
 	err = eachAct(s, ctx, func(a *api.KnowledgeAct) {

@@ -16,23 +16,22 @@ import (
 	"github.com/graphkernel/graphkernel/knowledge"
 )
 
-const walkHelp = "An outgoing step leads from its subject to its object. asserted holds the names that the statement has\nitself, where aliases give others, and written how its names were spelled. "
+const walkHelp = "An outgoing step leads from its subject to its object. \"asserted\" has the names of the statement itself\nif aliases replace them, and \"written\" the spelling of its names. "
 
 func knowledgeTraverseCommand(a *cli.App) *cobra.Command {
 	return cli.Op(a, api.TraverseKnowledge, cli.Command[api.TraverseRequest, api.Traversal]{
 		Use:   "traverse ENTITY…",
-		Short: "Tell which entities can be reached from others, each with its best path",
-		Long: `Follows facts from one or more entities and lists what can be reached, each entity once and
-by its best path: the fewest hops, of these the surest. A path is as sure as the least sure
-of its facts.
+		Short: "List reachable entities with the best path to each",
+		Long: `Follows facts from one or more entities and lists the entities that can be reached, each once and with its best
+path: the one with the fewest hops, and among these the surest. A path is as sure as its least sure fact.
 
 ` + namesHelp + `
 
-` + walkHelp + `cut is results if more can be reached than --results
-lets through, work if the search was ended because it had looked at too many facts, and empty
-if this is all.
+` + walkHelp + `"cut" is "results" if there are
+more entities than --results allows, "work" if the search stopped after too many facts, and empty if these are
+all.
 
---within holds it within a bundle that the kernel handed out: it goes along facts that are in the
+--within restricts the search to a bundle that the kernel handed out: it follows only facts that are in the
 bundle or were learned from its turns, as of its number.`,
 		Example: `  graphkernel knowledge traverse "Ada Lovelace" --hops 2
   graphkernel knowledge traverse src/redact.go --predicate edited-file --direction incoming`,
@@ -59,8 +58,7 @@ bundle or were learned from its turns, as of its number.`,
 	})
 }
 
-// noteUnknown tells of entities that no fact is about: a mistyped name must not look like
-// one without relations.
+// noteUnknown notes entities that no fact is about: a mistyped name must not look like an entity without relations.
 func noteUnknown(a *cli.App, ctx context.Context, s *cli.Session, asOf uint64, names ...string) (unknown int, err error) {
 	if asOf == 0 {
 		a.IO.Warn("nothing is known of anything: no fact was ever learned here")
@@ -92,15 +90,14 @@ func knowledgePathCommand(a *cli.App) *cobra.Command {
 	unknown := 0
 	return cli.Op(a, api.FindPaths, cli.Command[api.PathQuery, api.Traversal]{
 		Use:   "path FROM TO",
-		Short: "Tell how one entity is connected with another",
-		Long: `Gives the best ways from one entity to another in which no entity comes twice: the fewest
-hops, of these the surest. A path is as sure as the least sure of its facts.
+		Short: "Show how one entity is connected with another",
+		Long: `Returns the best paths from one entity to another that visit no entity twice: those with the fewest hops first,
+and among these the surest. A path is as sure as its least sure fact.
 
 ` + namesHelp + `
 
-` + walkHelp + `cut is results if there are more paths than --count
-lets through, work if the search was ended because it had looked at too many facts, and empty
-if this is all.`,
+` + walkHelp + `"cut" is "results" if there are
+more paths than --count allows, "work" if the search stopped after too many facts, and empty if these are all.`,
 		Example: `  graphkernel knowledge path "Ada Lovelace" "Bernoulli numbers" -k 3`,
 		Args:    []string{"from", "to"}, Letters: map[string]string{"count": "k"}, Opens: cli.ToWrite, Holds: true,
 		Ask: func(ctx context.Context, s *cli.Session, in api.PathQuery) (api.Traversal, error) {
@@ -129,8 +126,7 @@ if this is all.`,
 	})
 }
 
-// drawn draws a path with names as they were written. Where a fact names an entity by an alias,
-// that follows the canonical name.
+// drawn draws a path with names as they were written. If a fact names an entity by an alias, the alias follows the canonical name.
 func drawn(r *api.Reached) string {
 	var b strings.Builder
 	name, before := r.From, [2]string{}
@@ -153,8 +149,8 @@ func drawn(r *api.Reached) string {
 	return b.String()
 }
 
-// entityNamed returns an entity's name as one of the facts beside it writes it, and after it the
-// aliases by which facts name it. Each is given as it was asserted and as it was written.
+// entityNamed returns an entity's name with the spelling of one of the adjacent facts, followed by the aliases by which facts name it. Each is given as it
+// was asserted and as it was written.
 func entityNamed(name string, named ...[2]string) string {
 	text := ""
 	var others []string

@@ -1,5 +1,5 @@
-// Package overview owns the commands that say what there is: status, which the program shows if it is called without a command,
-// and doctor, which says what is wrong and how to mend it.
+// Package overview owns the commands that show the overall state: status, which the program also shows without a command, and doctor, which diagnoses
+// problems and suggests fixes.
 package overview
 
 import (
@@ -26,9 +26,9 @@ func Commands(a *cli.App) []*cobra.Command {
 func statusCommand(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "status",
-		Short: "Say what there is, and what to do next",
-		Long: `Shows the store or the service, the newest conversations, the key that signs, what waits to be taken
-in, and which events hooks could not read. The program shows the same if it is called without a command.
+		Short: "Show the state of the store, and suggest what to do next",
+		Long: `Shows the store or the service, the newest conversations, the key that signs, the captured sessions that are not
+imported yet, and the events that hooks could not read. The program without a command shows the same.
 
   {"store","server","head","conversations","turns","newest":[{"id","title","turns","last_at","first_prompt"}],"key_id",
    "waiting","paused","unread":[{"agent","hook","count","since","last","error"}],"next":[COMMAND]}`,
@@ -37,7 +37,7 @@ in, and which events hooks could not read. The program shows the same if it is c
 	}
 }
 
-// newestShown is how many conversations status lists.
+// newestShown is the number of conversations that status lists.
 const newestShown = 5
 
 type newestJSON struct {
@@ -85,7 +85,7 @@ func status(ctx context.Context, a *cli.App) error {
 		s.KeyID = string(id)
 	}
 	if spool, err := a.Settings.Spool(); err == nil {
-		pending, _ := spool.Pending() // doctor tells what is broken
+		pending, _ := spool.Pending() // doctor reports errors in the spool
 		s.Waiting = len(pending)
 		unread, _ := spool.Unread()
 		s.Unread = append(s.Unread, unread...)
@@ -96,7 +96,7 @@ func status(ctx context.Context, a *cli.App) error {
 	return a.IO.Print(s, func(w io.Writer) { s.print(w, absent) })
 }
 
-// look fills in what a store holds.
+// look reads the counts and the newest conversations of a store.
 func (s *statusJSON) look(ctx context.Context, session *cli.Session) error {
 	head, err := session.Head(ctx)
 	if err != nil {
@@ -121,7 +121,7 @@ func (s *statusJSON) look(ctx context.Context, session *cli.Session) error {
 	return nil
 }
 
-// next says which commands a person may want now.
+// next sets the commands that are suggested next.
 func (s *statusJSON) next() {
 	if s.Turns == 0 {
 		if s.KeyID == "" && s.Server == "" {

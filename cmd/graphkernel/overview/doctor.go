@@ -23,10 +23,12 @@ import (
 func doctorCommand(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
-		Short: "Say what is wrong, and how to mend it",
-		Long: `Looks at the store and its file, or the service, spaces with too many constraints, the keys, what waits to be taken
-in, the hooks in the settings of agents, whether those are called, could read their events and give contexts in time, and whether a context would be refused now. It changes nothing. A line is ok, "note" for what a person may want to know, or "wrong",
-with what to do about it. The exit code is 1 if anything is wrong. (fsck checks what is in a store.)
+		Short: "Diagnose problems and suggest fixes",
+		Long: `Checks the store and its file, or the service; spaces with too many constraints; the keys; the captured sessions
+that are not imported yet; the hooks in the settings of agents: whether they are called, could read their
+events and gave contexts in time; and whether a context would be refused now. It changes nothing. Each line is
+"ok", "note" for something that you may want to know, or "wrong", with a fix. The exit code is 1 if anything is
+wrong. (graphkernel fsck checks the contents of a store.)
 
   {"checks":[{"of","status","found","mend"}]}`,
 		Args: cli.NoArgs,
@@ -57,7 +59,7 @@ type checkJSON struct {
 	Mend   string `json:"mend,omitempty"`
 }
 
-// A diagnosis is what doctor found.
+// A diagnosis is a running doctor and its findings.
 type diagnosis struct {
 	a      *cli.App
 	checks []checkJSON
@@ -67,7 +69,7 @@ func (d *diagnosis) add(of, status, mend, found string, args ...any) {
 	d.checks = append(d.checks, checkJSON{of, status, render.OneLine(render.Visible(fmt.Sprintf(found, args...)), 400), mend})
 }
 
-// place looks at the store, or asks the service.
+// place checks the store, or asks the service.
 func (d *diagnosis) place(ctx context.Context) {
 	url, err := d.a.Settings.Server()
 	if err != nil {
@@ -85,7 +87,7 @@ func (d *diagnosis) place(ctx context.Context) {
 		if err = s.look(ctx, session); err == nil {
 			spaces, err = cli.Do(ctx, session, api.ListSpaces, api.SpacesQuery{Constraints: true})
 		}
-		if err == nil { // which says what the index lacks
+		if err == nil { // the list of folders says what the index lacks
 			folders, err = cli.Do(ctx, session, api.ListFolders, api.FolderQuery{Limit: 1})
 		}
 		return err
@@ -117,14 +119,14 @@ func (d *diagnosis) place(ctx context.Context) {
 	}
 }
 
-// fileCheck bounds the check of a store's file: some 200 MB that are not in memory.
+// fileCheck is the longest time of the check of a store's file: enough for about 200 MB that are not in memory.
 const fileCheck = 5 * time.Second
 
-// file has the database check its own file, as fsck does first.
+// file makes the database check its own file, as fsck does first.
 func (d *diagnosis) file(ctx context.Context) {
 	s, err := d.a.Stores.OpenStore(ctx, cli.ToRead)
 	if err != nil {
-		return // place has said so
+		return // place has reported this
 	}
 	defer cli.CloseStore(s, &err)
 	brief, cancel := context.WithTimeout(ctx, fileCheck)
@@ -138,12 +140,12 @@ func (d *diagnosis) file(ctx context.Context) {
 	}
 }
 
-// constraints looks at what every context has of each space of beliefs.
+// constraints checks the constraints of each space of beliefs, which every context contains.
 func (d *diagnosis) constraints(spaces []api.Space) {
 	for _, s := range spaces {
 		c := s.Constraints
 		if c == nil {
-			continue // a service of an older version
+			continue // the service has an older version
 		}
 		if c.Over {
 			d.add("constraints", wrong, "graphkernel belief rules "+string(s.Space)+" lists them; end some with graphkernel belief contract or belief deprecate",
@@ -158,7 +160,7 @@ func (d *diagnosis) constraints(spaces []api.Space) {
 
 func (d *diagnosis) keys(context.Context) {
 	if d.a.Settings.AsksService() {
-		return // its own
+		return // a service has its own keys
 	}
 	ring, err := d.a.Signing.Keyring()
 	switch {
@@ -183,10 +185,10 @@ func (d *diagnosis) keys(context.Context) {
 	}
 }
 
-// erasures looks for the key by which erased texts are recognised when they come again.
+// erasures checks the key with which erased texts are recognised when they come again.
 func (d *diagnosis) erasures(ctx context.Context) {
 	if d.a.Settings.AsksService() || d.a.Settings.Dev {
-		return // the service has its own, and a run with --dev none
+		return // a service has its own key, and a run with --dev none
 	}
 	secret, err := d.a.Stores.ErasureSecret(false)
 	switch {
@@ -202,12 +204,12 @@ func (d *diagnosis) erasures(ctx context.Context) {
 		some, err = cli.Do(ctx, s, api.ListErasures, api.ErasureQuery{Paging: api.Paging{Limit: 1}})
 		return err
 	})
-	if err == nil && len(some.Erasures) > 0 { // what is wrong with the store, place says
+	if err == nil && len(some.Erasures) > 0 { // place reports errors of the store
 		d.add("erasures", note, "bring the file back if there was one; else the next erasure makes it, for what is erased from then on", "texts were erased, and there is no key to recognise them by when they come again")
 	}
 }
 
-// waitsTooLong is how long a session may wait before somebody should look.
+// waitsTooLong is the age from which a waiting session is reported.
 const waitsTooLong = 24 * time.Hour
 
 func (d *diagnosis) spool(context.Context) {
@@ -242,11 +244,11 @@ func (d *diagnosis) spool(context.Context) {
 	}
 }
 
-// unread says which events hooks could not read.
+// unread reports events that hooks could not read.
 func (d *diagnosis) unread(ctx context.Context) {
 	spool, err := d.a.Settings.Spool()
 	if err != nil {
-		return // spool has said so
+		return // spool has reported this
 	}
 	list, err := spool.Unread()
 	if err != nil {
@@ -268,7 +270,7 @@ func (d *diagnosis) unread(ctx context.Context) {
 	}
 }
 
-// agents looks at each agent that is on this machine.
+// agents checks each agent on this machine.
 func (d *diagnosis) agents(ctx context.Context) {
 	found := false
 	for _, agent := range capture.Agents {
@@ -318,11 +320,11 @@ func (d *diagnosis) agent(in *hooks.Installation) {
 	}
 }
 
-// arrivals compares when an agent wrote a transcript last with when a hook of its was called last.
+// arrivals compares the time at which an agent last wrote a transcript with the time of its last hook.
 func (d *diagnosis) arrivals(in *hooks.Installation) {
 	spool, err := d.a.Settings.Spool()
 	if err != nil || in.Hooks == 0 || in.Off != "" || in.Other != "" || len(in.Missing) > 0 {
-		return // another check has said so
+		return // another check has reported this
 	}
 	arrived := spool.Arrived(in.Agent)
 	written := in.Agent.NewestTranscript(d.a.Settings.Getenv)
@@ -344,10 +346,10 @@ func (d *diagnosis) arrivals(in *hooks.Installation) {
 	}
 }
 
-// hookSlack is how much later than the last hook an agent may write.
+// hookSlack is how much later than its last hook an agent may write to a transcript.
 const hookSlack = 5 * time.Minute
 
-// context tries whether a hook would be given a context now, short of assembling one, which would be on record.
+// context checks whether a hook would be given a context now, without assembling one, because that would be recorded.
 func (d *diagnosis) context(ctx context.Context, in *hooks.Installation) {
 	if in.Context == "" || in.Off != "" {
 		return
@@ -369,7 +371,7 @@ func (d *diagnosis) context(ctx context.Context, in *hooks.Installation) {
 	}
 }
 
-// report prints the checks, and ends the program with 1 if anything is wrong.
+// report prints the checks, and ends the program with exit code 1 if anything is wrong.
 func (d *diagnosis) report() error {
 	code := 0
 	for _, c := range d.checks {

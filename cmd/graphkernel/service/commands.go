@@ -1,5 +1,4 @@
-// Package service owns the commands that serve: over HTTP, and to a model over MCP, with
-// their settings.
+// Package service owns the commands that serve the kernel, over HTTP and to a model over MCP, with their settings.
 package service
 
 import (
@@ -8,7 +7,7 @@ import (
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 )
 
-// serviceCommands makes the commands of this package.
+// Commands makes the commands of this package.
 func Commands(a *cli.App) []*cobra.Command {
 	return []*cobra.Command{serveCommand(a), mcpCommand(a), configCommand(a)}
 }

@@ -29,72 +29,70 @@ import (
 	"github.com/graphkernel/graphkernel/server"
 )
 
-// A setting is one thing about the service that can be told. Its flag is the key
-// with dashes, its variable GRAPHKERNEL_ and the key in capitals with underscores.
+// A setting is one setting of the service. Its flag is the key with dashes, its environment variable GRAPHKERNEL_ and the key in capitals with underscores.
 type setting struct {
 	Key, Standard, help string
 }
 
-// Settings lists every setting. What is in the file counts less than the
-// environment, and that less than a flag.
+// Settings lists every setting. The environment overrides the file, and a flag overrides the environment.
 var Settings = [...]setting{
-	{"addr", "127.0.0.1:8080", "where to listen, HOST:PORT; port 0 takes a free one"},
-	{"tls.cert", "", "a certificate's file, PEM; with tls.key the service speaks TLS, and reads both again when they change"},
-	{"tls.key", "", "the private key's file"},
-	{"cors", "", "origins that browsers may ask from, with commas; empty: none"},
-	{"trusted_proxies", "", "networks whose X-Forwarded-For is believed, with commas, such as 10.0.0.0/8"},
-	{"console", "true", "show pages to people at /, who sign in with an API key"},
+	{"addr", "127.0.0.1:8080", "the address to listen on, HOST:PORT; port 0 takes a free one"},
+	{"tls.cert", "", "the file of a certificate, PEM; with tls.key the service speaks TLS, and reads both files again when they change"},
+	{"tls.key", "", "the file of the private key"},
+	{"cors", "", "origins from which browsers may call the service, separated by commas; empty: none"},
+	{"trusted_proxies", "", "networks whose X-Forwarded-For is trusted, separated by commas, such as 10.0.0.0/8"},
+	{"console", "true", "serve pages for people at /; they sign in with an API key"},
 	{"console_oidc.client", "", "let people sign in to the pages with oidc.issuer; the id under which this service is registered there"},
 	{"console_oidc.secret_file", "", "the file with that client's secret; empty: it is a public client"},
-	{"console_oidc.url", "", "the URL of this service, as browsers know it; the provider sends them back to URL/sign-in/return"},
-	{"console_oidc.scopes", "", "what is asked for beside openid, with commas"},
-	{"mcp", "true", "answer the Model Context Protocol at /mcp"},
-	{"mcp_tools", "", "tools of an MCP session whose URL has no ?tools=: sets and tools, with commas; empty: those of its role"},
-	{"oidc.issuer", "", "take JWTs of this issuer, beside API keys"},
-	{"oidc.audience", "", "the audience that they must be for"},
-	{"oidc.jwks", "", "the issuer's keys, https://… or file:PATH"},
-	{"oidc.tenant_claim", "tenant", "the claim that names the tenant"},
-	{"oidc.role_claim", "role", "the claim that names the role"},
-	{"secrets", "redact", "what is done about keys, tokens and passwords in sessions that hooks capture: redact, report, refuse or off"},
-	{"admitted_secrets", "report", "what is done about secrets in turns, facts and tasks that come over HTTP and MCP: report (in the log), refuse or off"},
+	{"console_oidc.url", "", "the URL of this service in browsers; the provider sends people back to URL/sign-in/return"},
+	{"console_oidc.scopes", "", "scopes to request in addition to openid, separated by commas"},
+	{"mcp", "true", "speak the Model Context Protocol at /mcp"},
+	{"mcp_tools", "", "tools of an MCP session whose URL has no ?tools=: sets and tools, separated by commas; empty: those of its role"},
+	{"oidc.issuer", "", "accept JWTs of this issuer, in addition to API keys"},
+	{"oidc.audience", "", "the audience that JWTs must have"},
+	{"oidc.jwks", "", "where the issuer's keys are, https://… or file:PATH"},
+	{"oidc.tenant_claim", "tenant", "the claim of JWTs that names the tenant"},
+	{"oidc.role_claim", "role", "the claim of JWTs that names the role"},
+	{"secrets", "redact", "what to do about keys, tokens and passwords in sessions that hooks capture: redact, report, refuse or off"},
+	{"admitted_secrets", "report", "what to do about secrets in turns, facts and tasks that come over HTTP and MCP: report (in the log), refuse or off"},
 	{"log.level", "info", "debug, info, warn or error"},
-	{"log.public", "", "tenants whose ledger anybody may read without a key, with commas; empty: none"},
-	{"log.readings", "", "tenants of which each reading is a line of the log: who read what; with commas"},
+	{"log.public", "", "tenants whose ledger anybody may read without a key, separated by commas; empty: none"},
+	{"log.readings", "", "tenants for which the log has a line for each read (who read what), separated by commas"},
 	{"log.witnesses", "", "a trust file; its witnesses with a URL are asked to cosign checkpoints"},
-	{"log.every", "10s", "how old a cosigned checkpoint may be before they are asked again"},
-	{"log.witness_timeout", "5s", "how long they may take to answer"},
-	{"witness.logs", "", "a trust file; the checkpoints of its logs are cosigned at /witness"},
-	{"trace.exporter", "none", "where spans go: none, or log (a line each, at level info)"},
-	{"trace.sample", "0.01", "the share of requests traced, from 0 to 1; a caller's own decision counts more"},
-	{"shutdown_delay", "200ms", "how long requests are still taken when the service stops, while it says that it is not ready"},
-	{"shutdown_grace", "30s", "how long requests at work may take to finish after that"},
-	{"cache.graph_bytes", "268435456", "bytes of skeletons of conversations kept in memory, some 135 for each turn"},
-	{"cache.cut_bytes", "33554432", "bytes of finished cuts kept, without text"},
-	{"cache.text_bytes", "33554432", "bytes of turns kept with their texts"},
-	{"working.keep", "auto", "where working memory is: process, store, or auto, which is the store if that is PostgreSQL and several processes may serve it"},
-	{"working.messages", "50", "messages of a session; older ones drop out"},
-	{"working.session_bytes", "262144", "bytes of a session; older messages drop out"},
-	{"working.expires", "1h", "how long after it was put a message expires"},
-	{"working.sessions", "200", "sessions of a tenant"},
-	{"working.tenant_bytes", "8388608", "bytes of a tenant's sessions"},
-	{"working.memory_bytes", "67108864", "bytes of all sessions that are kept in the process"},
+	{"log.every", "10s", "the age of a cosigned checkpoint at which witnesses are asked again"},
+	{"log.witness_timeout", "5s", "how long witnesses may take to answer"},
+	{"witness.logs", "", "a trust file; the service cosigns the checkpoints of its logs at /witness"},
+	{"trace.exporter", "none", "where spans are written: none, or log (a line each, at level info)"},
+	{"trace.sample", "0.01", "the share of requests to trace, from 0 to 1; a caller's own decision takes precedence"},
+	{"shutdown_delay", "200ms", "how long the service accepts requests after it was told to stop, while it reports that it is not ready"},
+	{"shutdown_grace", "30s", "how long running requests may take to finish after that"},
+	{"cache.graph_bytes", "268435456", "the cache of conversation graphs in memory, in bytes, about 135 for each turn"},
+	{"cache.cut_bytes", "33554432", "the cache of finished cuts, without text, in bytes"},
+	{"cache.text_bytes", "33554432", "the cache of turns with their texts, in bytes"},
+	{"working.keep", "auto", "where working memory is kept: process, store, or auto (the store if that is PostgreSQL, so that several processes may serve it)"},
+	{"working.messages", "50", "the most messages of a session; older ones are dropped"},
+	{"working.session_bytes", "262144", "the most bytes of a session; older messages are dropped"},
+	{"working.expires", "1h", "how long a message is kept"},
+	{"working.sessions", "200", "the most sessions of a tenant"},
+	{"working.tenant_bytes", "8388608", "the most bytes of a tenant's sessions"},
+	{"working.memory_bytes", "67108864", "the most bytes of all sessions that are kept in the process"},
 	{"embedders", "", "models that make vectors over HTTP, which policies may name: a JSON list, or a list in the file (docs/retrieval.md)"},
 	{"rerankers", "", "cross-encoders over HTTP, which policies may name: a JSON list, or a list in the file (docs/retrieval.md)"},
-	{"limits.body_bytes", "67108864", "bytes of a request's body; a stream of lines has no such bound"},
-	{"limits.bodies_bytes", "536870912", "bytes of bodies and answers that are held at once; a quarter of it for one key"},
-	{"limits.line_bytes", "67108864", "bytes of one line of a stream, at most so many"},
-	{"limits.batch_turns", "10000", "turns of one admission"},
-	{"limits.rate", "2000", "requests a second for each key, and each address that needs none; -1: no limit"},
-	{"limits.burst", "0", "requests at once for each of those; 0: twice the rate"},
-	{"limits.auth_failures", "10", "failed authentications a second for each address; -1: no limit"},
-	{"limits.concurrent", "0", "requests at work at once; 0: 16 for each processor"},
-	{"limits.queue", "1024", "requests that wait for a place"},
-	{"limits.queue_wait", "2s", "how long they wait"},
-	{"limits.timeout", "30s", "of a request"},
-	{"limits.header_timeout", "5s", "until a request's headers are read"},
-	{"limits.idle_timeout", "2m", "of a connection between requests"},
-	{"limits.connections", "2048", "open connections; more are closed at once"},
-	{"limits.streams", "16", "open streams, of events and of lines, for each key"},
+	{"limits.body_bytes", "67108864", "the most bytes of a request's body; a stream of lines has no such limit"},
+	{"limits.bodies_bytes", "536870912", "the most bytes of bodies and answers in memory at once; one key may use a quarter of them"},
+	{"limits.line_bytes", "67108864", "the most bytes of one line of a stream"},
+	{"limits.batch_turns", "10000", "the most turns of one admission"},
+	{"limits.rate", "2000", "requests per second for each key, and for each address without a key; -1: no limit"},
+	{"limits.burst", "0", "requests at once for each key or address; 0: twice the rate"},
+	{"limits.auth_failures", "10", "failed authentications per second for each address; -1: no limit"},
+	{"limits.concurrent", "0", "the most requests that run at once; 0: 16 for each processor"},
+	{"limits.queue", "1024", "the most requests that wait for one of these places"},
+	{"limits.queue_wait", "2s", "the longest time that they wait"},
+	{"limits.timeout", "30s", "the longest time of a request"},
+	{"limits.header_timeout", "5s", "the longest time until the headers of a request are read"},
+	{"limits.idle_timeout", "2m", "the longest time of a connection between requests"},
+	{"limits.connections", "2048", "the most open connections; further ones are closed at once"},
+	{"limits.streams", "16", "the most open streams, of events and of lines, for each key"},
 }
 
 func (s *setting) flag() string { return strings.NewReplacer(".", "-", "_", "-").Replace(s.Key) }
@@ -103,7 +101,7 @@ func (s *setting) variable() string {
 	return "GRAPHKERNEL_" + strings.ToUpper(strings.ReplaceAll(s.Key, ".", "_"))
 }
 
-// A configuration is every setting's value, and where it came from.
+// A configuration holds the value of every setting and where it came from.
 type configuration struct {
 	values map[string]string
 	origin map[string]string
@@ -126,7 +124,7 @@ func registerSettings(c *cobra.Command) *string {
 	return file
 }
 
-// configure puts the settings together: file < environment < flags.
+// configure combines the settings: file < environment < flags.
 func configure(a *cli.App, c *cobra.Command, file string) (*configuration, error) {
 	conf := &configuration{values: map[string]string{}, origin: map[string]string{}}
 	standard, given, flags := map[string]string{}, map[string]string{}, map[string]string{}
@@ -167,12 +165,12 @@ func configure(a *cli.App, c *cobra.Command, file string) (*configuration, error
 	return conf, knownVariables(a, conf.models.KeyVariables)
 }
 
-// placesOf are the flags of every command that a file of settings may have, too.
+// placesOf returns the common flags that a file of settings may also contain.
 func placesOf(s *cli.Settings) map[string]*string {
 	return map[string]*string{"store": &s.FileStore, "keys": &s.FileKeys, "identity": &s.FileIdentity}
 }
 
-// otherVariables are read elsewhere.
+// otherVariables are environment variables that are read elsewhere.
 var otherVariables = []string{
 	"GRAPHKERNEL_PAGER", "GRAPHKERNEL_RESIDENT",
 	"GRAPHKERNEL_STORE", "GRAPHKERNEL_SERVER", "GRAPHKERNEL_TENANT", "GRAPHKERNEL_KEYS", "GRAPHKERNEL_SECRETS_KEY", "GRAPHKERNEL_ERASURES_KEY", "GRAPHKERNEL_IDENTITY", "GRAPHKERNEL_HISTORY", "GRAPHKERNEL_SECRET", "GRAPHKERNEL_KEY_ID", "GRAPHKERNEL_CONFIG",
@@ -180,8 +178,7 @@ var otherVariables = []string{
 	"GRAPHKERNEL_URL", "GRAPHKERNEL_KEY", // examples/guard
 }
 
-// knownVariables refuses a variable that begins as ours do and is none: it may be a
-// misspelt limit.
+// knownVariables refuses an unknown variable that begins with GRAPHKERNEL_: it may be a misspelt limit.
 func knownVariables(a *cli.App, ofModels []string) error {
 	if a.Settings.Environ == nil {
 		return nil
@@ -199,8 +196,7 @@ func knownVariable(name string) bool {
 	return slices.Contains(otherVariables, name) || slices.ContainsFunc(Settings[:], func(s setting) bool { return s.variable() == name })
 }
 
-// readSettings reads a file of settings. What is not known is an error: it may be
-// a misspelt limit.
+// readSettings reads a file of settings. An unknown setting is an error: it may be a misspelt limit.
 func readSettings(path string) (map[string]string, error) {
 	if path == "" {
 		return nil, nil
@@ -223,12 +219,12 @@ func readSettings(path string) (map[string]string, error) {
 	return values, nil
 }
 
-// addSettings adds the settings of a section of a file. The keys of sections have dots between them.
+// addSettings adds the settings of a section of a file. Its keys are joined to the section's name by dots.
 func addSettings(values map[string]string, above string, section map[string]any) error {
 	for name, v := range section {
 		key := above + name
 		below, nested := v.(map[string]any)
-		if other, ok := v.(map[any]any); ok { // a name in it is no text
+		if other, ok := v.(map[any]any); ok { // a name in it is not a text
 			below, nested = map[string]any{}, true
 			for name, v := range other {
 				below[fmt.Sprint(name)] = v
@@ -255,7 +251,7 @@ func addSettings(values map[string]string, above string, section map[string]any)
 	return nil
 }
 
-// textOf writes a value of a file as the environment would have it.
+// textOf writes a value of a file in the form that it has in the environment.
 func textOf(v any) (string, error) {
 	switch v := v.(type) {
 	case nil:
@@ -274,10 +270,10 @@ func textOf(v any) (string, error) {
 	return fmt.Sprint(v), nil
 }
 
-// text returns a setting's value.
+// text returns the value of a setting.
 func (c *configuration) text(key string) string { return c.values[key] }
 
-// list returns a setting's value, split at commas.
+// list returns the value of a setting, split at commas.
 func (c *configuration) list(key string) []string {
 	var list []string
 	for _, part := range strings.Split(c.text(key), ",") {
@@ -312,7 +308,7 @@ func (r *reading) duration(key string) time.Duration {
 	})
 }
 
-// pause is a duration that may be zero.
+// pause reads a duration that may be zero.
 func (r *reading) pause(key string) time.Duration {
 	return readAs(r, key, "a duration such as 200ms, or 0s", func(s string) (time.Duration, error) {
 		d, err := time.ParseDuration(s)
@@ -333,7 +329,7 @@ func (r *reading) number(key string, least int) int {
 	})
 }
 
-// atMost is number from 1 on with a bound that is not ours to lift.
+// atMost reads a number from 1 to a limit that cannot be raised.
 func (r *reading) atMost(key string, most int) int {
 	n := r.number(key, 1)
 	if n > most && r.err == nil {
@@ -414,7 +410,7 @@ func (r *reading) trust(key string) *ledger.Trust {
 	return t
 }
 
-// origins reads what browsers call an origin: a scheme, a host, and perhaps a port.
+// origins reads origins as browsers write them: a scheme, a host, and optionally a port.
 func (r *reading) origins(key string) []string {
 	list := r.list(key)
 	for _, o := range list {
@@ -426,7 +422,7 @@ func (r *reading) origins(key string) []string {
 	return list
 }
 
-// addr reads where to listen.
+// addr reads the address to listen on.
 func (r *reading) addr(key string) {
 	if _, _, err := net.SplitHostPort(r.text(key)); err != nil && r.err == nil {
 		r.err = cli.Usagef("%s is %q (%s), want HOST:PORT: %v", key, r.text(key), r.origin[key], err)
@@ -456,12 +452,11 @@ func (r *reading) limits() server.Limits {
 func configCommand(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "config",
-		Short: "Print the settings of the service, and where each comes from",
-		Long: `Prints what serve would run with: the file counts less than the environment, and
-that less than a flag. A setting limits.rate is limits: {rate: …} in the file,
-GRAPHKERNEL_LIMITS_RATE in the environment and --limits-rate as a flag. The file may
-name store, keys and identity, too. Secrets are no settings; of them it says only
-whether they are given.
+		Short: "Print the settings of the service, and the source of each",
+		Long: `Prints the settings that graphkernel serve would run with. The environment overrides the file, and a flag
+overrides the environment. A setting limits.rate is limits: {rate: …} in the file, GRAPHKERNEL_LIMITS_RATE in
+the environment and --limits-rate as a flag. The file may also name store, keys and identity. Secrets are not
+settings; the command only shows which of them are set.
 
 With --output json: {"settings":[{"key","value","origin"}],"secrets":{NAME:bool}}`,
 		Example: "  graphkernel config\n  GRAPHKERNEL_LIMITS_RATE=50 graphkernel config --config service.yaml",
@@ -489,7 +484,7 @@ type SettingJSON struct {
 	Origin string `json:"origin"`
 }
 
-// secretVariables hold what is never printed.
+// secretVariables are environment variables with values that are never printed.
 var secretVariables = []string{"GRAPHKERNEL_SECRET", facts.DefaultLLMKey}
 
 func printSettings(a *cli.App, conf *configuration) error {
@@ -501,7 +496,7 @@ func printSettings(a *cli.App, conf *configuration) error {
 	for i := range Settings {
 		key := Settings[i].Key
 		value := conf.text(key)
-		if key != "embedders" && key != "rerankers" { // which have no place for a key
+		if key != "embedders" && key != "rerankers" { // these two have no place for a key
 			value = cli.WithoutPassword(value)
 		}
 		lines = append(lines, SettingJSON{key, value, conf.origin[key]})
@@ -522,7 +517,7 @@ func printSettings(a *cli.App, conf *configuration) error {
 	})
 }
 
-// from says where the value of a flag that every command has comes from.
+// from returns where the value of a common flag comes from.
 func from(flag, variable, file string) string {
 	switch {
 	case flag != "":

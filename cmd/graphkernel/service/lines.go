@@ -9,10 +9,8 @@ import (
 	"time"
 )
 
-// A lineBuffer gathers the lines of a log and writes many at once: a write for each
-// request costs more than the line. What has gathered is written after at most
-// flushAfter, and at once after a line of level warn or above. A process that is
-// killed loses the rest; nothing that must not be lost is in a log.
+// A lineBuffer collects the lines of a log and writes many at once: a write for each request costs more than the line. Collected lines are written after at
+// most flushAfter, and at once after a line of level warn or above. A process that is killed loses the rest; a log contains nothing that must not be lost.
 type lineBuffer struct {
 	mu      sync.Mutex
 	to      io.Writer
@@ -35,27 +33,27 @@ func (b *lineBuffer) Write(p []byte) (int, error) {
 	}
 	n, err := b.out.Write(p)
 	if err != nil {
-		b.out.Reset(b.to) // what could not be written is lost; what comes is not
+		b.out.Reset(b.to) // lines that could not be written are lost; later lines are not
 	}
 	return n, err
 }
 
-// flush writes what has gathered.
+// flush writes the collected lines.
 func (b *lineBuffer) flush() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.waiting = false
-	if err := b.out.Flush(); err != nil { // nobody can be told
+	if err := b.out.Flush(); err != nil { // there is nowhere to report it
 		b.out.Reset(b.to)
 	}
 }
 
-// handler writes JSON lines of a level and above.
+// handler returns a handler that writes JSON lines of a level and above.
 func (b *lineBuffer) handler(level slog.Level) slog.Handler {
 	return &urgent{slog.NewJSONHandler(b, &slog.HandlerOptions{Level: level}), b}
 }
 
-// urgent flushes after what somebody should see now.
+// urgent flushes after lines that somebody should see now.
 type urgent struct {
 	slog.Handler
 	buffer *lineBuffer

@@ -21,36 +21,36 @@ func mcpCommand(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "mcp",
 		Short: "Serve an agent on this machine over the Model Context Protocol",
-		Long: `Speaks the Model Context Protocol on standard input and output, until the input
-ends: an MCP client starts this command. Makes the store if there is none. Standard
-output carries nothing but the protocol; messages go to standard error. docs/mcp.md
-shows how clients are set up, and has every tool.
+		Long: `Speaks the Model Context Protocol on standard input and output, until the input ends; an MCP client starts
+this command. Makes the store if there is none. Standard output carries only the protocol; messages go to
+standard error. docs/mcp.md shows how to set up clients, and lists every tool.
 
-A model reads the definitions of its tools before anything else, so it has few of them.
---tools names sets of tools, and single tools, with commas between them:
+A model reads the definitions of its tools before anything else, so there are few of them by default. --tools
+names sets of tools, and single tools, separated by commas:
 
 ` + toolSets() + `
-If --tools is left out, it is everyday, or audit with --role auditor.
+The default is everyday, or audit with --role auditor.
 
 --role says what the client may do, whatever the permissions of the store's file. Tools that the role does not
-permit are not there, whatever --tools says:
+permit are absent, whatever --tools says:
 
   agent     records turns and facts, gets slices, verifies, asks for facts
   auditor   reads, verifies, replays and explains; changes nothing
   verifier  verifies bundles
   admin     all of these
 
---memory stands for --tools memory, and adds them to those that --tools names: graphkernel mcp
---memory has the nine tools of the public MCP memory server (create_entities, search_nodes and so
-on) and no others, so it can be put in that server's place. docs/mcp.md says what differs.
+--memory stands for --tools memory, and adds this set to what --tools names: graphkernel mcp --memory has the
+nine tools of the public MCP memory server (create_entities, search_nodes and so on) and no others, so it can
+replace that server. docs/mcp.md lists the differences.
 
---speaks-for lists the authors whose words the client may bring as theirs, such as human:user. Without it, whatever the role,
-a turn that the client brings in a person's name is admitted and marked: it is data, and nobody's word.
+--speaks-for lists the authors whose words the client may bring as their own, such as human:user. Without it,
+whatever the role, a turn that the client brings in a person's name is admitted and marked: it counts as data,
+and nobody takes it for that person's word.
 
-What the client brings is kept as it brings it: secrets in turns, facts and tasks are reported on standard error, or with
---admitted-secrets refuse the call is refused.
+What the client brings is stored unchanged. Secrets in turns, facts and tasks are reported on standard error,
+or the call is refused with --admitted-secrets refuse.
 
-Erasing turns and registering policies are no tools: over this protocol no role may.`,
+There are no tools to erase turns or register policies: no role may do so over this protocol.`,
 		Example: "  claude mcp add graphkernel -- graphkernel mcp\n  claude mcp add memory -- graphkernel mcp --memory\n  graphkernel mcp --tools everyday,knowledge_path",
 		Args:    cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -66,18 +66,18 @@ Erasing turns and registering policies are no tools: over this protocol no role 
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	c.Flags().StringVar(&role, "role", string(access.Agent), "agent, auditor, verifier or admin")
-	c.Flags().StringVar(&speaksFor, "speaks-for", "", "patterns of the authors for whom the client speaks: turns that it admits in their names are their words, those in the name of any other person are data (default: nobody)")
+	c.Flags().StringVar(&speaksFor, "speaks-for", "", "patterns of the authors for whom the client speaks: turns that it admits in their names are their words, and turns in the name of any other person are data (default: nobody)")
 	cli.NoFiles(c, "speaks-for")
-	c.Flags().StringVar(&tools, "tools", "", "sets of tools and tools, with commas, such as everyday or all")
-	c.Flags().StringVar(&a.Settings.AdmittedFlag, "admitted-secrets", "", "what is done about secrets in turns, facts and tasks that the client brings: report (a line on standard error), refuse or off ($"+cli.AdmittedVariable+"; default report)")
+	c.Flags().StringVar(&tools, "tools", "", "sets of tools and single tools, separated by commas, such as everyday or all")
+	c.Flags().StringVar(&a.Settings.AdmittedFlag, "admitted-secrets", "", "what to do about secrets in turns, facts and tasks that the client brings: report (a line on standard error), refuse or off ($"+cli.AdmittedVariable+"; default report)")
 	_ = c.RegisterFlagCompletionFunc("admitted-secrets", cobra.FixedCompletions([]string{"report", "refuse", "off"}, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
-	c.Flags().BoolVar(&memory, "memory", false, "have the tools of the public memory server")
+	c.Flags().BoolVar(&memory, "memory", false, "add the tools of the public memory server")
 	_ = c.RegisterFlagCompletionFunc("role", cobra.FixedCompletions([]string{"agent", "auditor", "verifier", "admin"}, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 	_ = c.RegisterFlagCompletionFunc("tools", completeTools)                                                                                                // the flag exists
 	return c
 }
 
-// toolSets writes a line of help for each set.
+// toolSets returns a line of help for each set.
 func toolSets() string {
 	var b strings.Builder
 	for _, set := range mcp.Sets {
@@ -86,7 +86,7 @@ func toolSets() string {
 	return b.String()
 }
 
-// completeTools completes the last name of a list with commas.
+// completeTools completes the last name in a list with commas.
 func completeTools(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 	before := typed[:strings.LastIndexByte(typed, ',')+1]
 	given := strings.Split(before, ",")
@@ -134,7 +134,7 @@ func serveMCP(a *cli.App, ctx context.Context, name, tools, speaksFor string) er
 	})
 }
 
-// keepOpen is a writer that belongs to somebody else.
+// keepOpen is a writer that somebody else closes.
 type keepOpen struct{ io.Writer }
 
 // Close does nothing.

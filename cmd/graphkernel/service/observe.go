@@ -17,13 +17,12 @@ import (
 	"github.com/graphkernel/graphkernel/store/observed"
 )
 
-// exporters make what spans go to. Builds with the tag otlp have one more.
+// exporters make the exporters of spans. Builds with the tag otlp have one more.
 var exporters = map[string]func(context.Context, *slog.Logger) (sdk.SpanExporter, error){
 	"log": func(_ context.Context, log *slog.Logger) (sdk.SpanExporter, error) { return &logExporter{log}, nil },
 }
 
-// observers watch the kernel and its store: spans where they are wanted, and
-// durations of the store's work always.
+// observers observe the kernel and its store: with spans if they are configured, and always with durations of the store's calls.
 type observers struct {
 	Registry *prometheus.Registry
 	provider trace.TracerProvider // nil: no spans
@@ -34,7 +33,7 @@ type observers struct {
 	failed   *prometheus.CounterVec
 }
 
-// NewObservers makes what watches a service, and the function that ends it.
+// NewObservers makes the observers of a service, and the function that stops them.
 func NewObservers(ctx context.Context, s *Service, log *slog.Logger) (_ *observers, stop func(), err error) {
 	o := &observers{
 		Registry: prometheus.NewRegistry(),
@@ -72,7 +71,7 @@ func NewObservers(ctx context.Context, s *Service, log *slog.Logger) (_ *observe
 	}, nil
 }
 
-// kernel watches the kernel's operations. That a reranker failed is logged, since the caller gets an answer all the same.
+// kernel observes the kernel's operations. A failed reranker is logged, because the caller gets an answer anyway.
 func (o *observers) kernel(log *slog.Logger) func(context.Context, string) (context.Context, func(error)) {
 	return func(ctx context.Context, operation string) (context.Context, func(error)) {
 		ctx, end := o.span(ctx, "kernel."+operation)
@@ -90,14 +89,14 @@ func (o *observers) kernel(log *slog.Logger) func(context.Context, string) (cont
 	}
 }
 
-// store wraps a store so that its calls are watched.
+// store wraps a store so that its calls are observed.
 func (o *observers) store(s store.Store) store.Store {
 	return observed.New(s, func(ctx context.Context, call string) (context.Context, func(error)) {
 		ctx, end := o.span(ctx, "store."+call)
 		started := time.Now()
 		return ctx, func(err error) {
 			o.stored.WithLabelValues(call).Observe(time.Since(started).Seconds())
-			faults := o.faults.WithLabelValues(call) // from 0 on, or its first increase would not be one
+			faults := o.faults.WithLabelValues(call) // starts at 0, otherwise its first increase would not be visible
 			if broken(err) {
 				faults.Inc()
 			}
@@ -106,7 +105,7 @@ func (o *observers) store(s store.Store) store.Store {
 	})
 }
 
-// broken reports whether an error is the store's own.
+// broken reports whether an error is a failure of the store itself.
 func broken(err error) bool {
 	return errors.Is(err, store.ErrBroken) || errors.Is(err, store.ErrClosed) || errors.Is(err, store.ErrSchema) ||
 		errors.Is(err, store.ErrLost) || errors.Is(err, store.ErrUncertain) || errors.Is(err, store.ErrUnwritable)

@@ -10,8 +10,7 @@ import (
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 )
 
-// The exporter is nine megabytes that few need, so it comes with a build tag. It
-// reads the standard OTEL_EXPORTER_OTLP_* variables.
+// The exporter adds nine megabytes that few users need, so it requires a build tag. It reads the standard OTEL_EXPORTER_OTLP_* variables.
 func init() {
 	exporters["otlp"] = func(ctx context.Context, _ *slog.Logger) (sdk.SpanExporter, error) { return otlptracehttp.New(ctx) }
 }

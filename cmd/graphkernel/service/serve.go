@@ -34,23 +34,20 @@ import (
 func serveCommand(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "serve",
-		Short: "Answer over HTTP and MCP",
-		Long: `Agents admit turns and ask for slices, services verify, auditors replay. /docs is
-the description to be read, /openapi.json the one for programs, /mcp speaks the Model
-Context Protocol.
+		Short: "Serve the kernel over HTTP and MCP",
+		Long: `Agents admit turns and ask for slices, services verify, and auditors replay. /docs is the description for
+people, /openapi.json the one for programs, and /mcp speaks the Model Context Protocol.
 
-Every request needs an API key (graphkernel apikey create). With --dev there is one
-for this run, of role admin, which is printed, and slices are signed with a random
-key that is gone after it. So that nothing signed with it stays in a ledger for good,
-the store is one of this run, too, in a temporary folder, unless --store names one:
-GRAPHKERNEL_STORE, and the store of a settings file, are left alone.
+Every request needs an API key (graphkernel apikey create). With --dev there is one key for this run, of the
+role admin, which is printed, and slices are signed with a random key that is discarded afterwards. So that
+nothing signed with it stays in a ledger for good, the store is temporary, too, unless --store names one:
+GRAPHKERNEL_STORE, and the store in a settings file, are not used.
 
-The service listens on loopback unless it is told otherwise. A keyring that is
-rotated or retired while it runs is taken over at once, and so is an identity; SIGHUP
-makes it look again.
-SIGTERM ends it when the requests at work are done.
+By default the service listens on loopback. While it runs, a keyring that is rotated or retired takes effect at
+once, and so does an identity; SIGHUP makes the service read them again. SIGTERM ends it when the running
+requests are done.
 
-With --output json, standard output tells where it listens, once it does:
+With --output json, standard output shows where the service listens, once it does:
 
   {"url","key","tenant"} (key and tenant with --dev alone)`,
 		Example: `  graphkernel serve --dev
@@ -73,7 +70,7 @@ With --output json, standard output tells where it listens, once it does:
 	return c
 }
 
-// A Service is what the settings ask for.
+// A Service is the configuration of a service, as the settings define it.
 type Service struct {
 	limits   server.Limits
 	caches   caches
@@ -81,20 +78,20 @@ type Service struct {
 	proxies  []netip.Prefix
 	mcp      bool
 	console  bool
-	readings []dag.Tenant      // of which readings are recorded
-	provider *console.Provider // that people sign in with; nil: none
+	readings []dag.Tenant      // tenants of which reads are logged
+	provider *console.Provider // with which people sign in; nil: none
 	tools    mcp.Selection
 	level    slog.Level
 	stopping server.Stopping
 	Exporter string
 	sample   float64
 	ledger   ledgerSettings
-	secrets  secrets.Policy // of transcripts
-	admitted secrets.Policy // of what comes over HTTP and MCP
+	secrets  secrets.Policy // for transcripts
+	admitted secrets.Policy // for text that comes over HTTP and MCP
 	working  workingMemory
 }
 
-// caches are the bounds of what the kernel keeps, in bytes.
+// caches are the limits of the kernel's caches, in bytes.
 type caches struct{ graphs, cuts, texts int }
 
 // service reads every setting.
@@ -134,7 +131,7 @@ func (r *reading) service() (*Service, error) {
 	return s, r.err
 }
 
-// provider reads what people sign in to the pages with.
+// provider reads the provider with which people sign in to the pages.
 func (r *reading) provider() *console.Provider {
 	client := r.text("console_oidc.client")
 	if client == "" {
@@ -159,7 +156,7 @@ func (r *reading) provider() *console.Provider {
 	return p
 }
 
-// tools reads which tools of agents there are.
+// tools reads the selection of tools for agents.
 func (r *reading) tools(key string) mcp.Selection {
 	selected, err := mcp.ParseTools(strings.Join(r.list(key), ","))
 	if err != nil && r.err == nil {
@@ -191,7 +188,7 @@ func serve(a *cli.App, ctx context.Context, r *reading) (err error) {
 	if err != nil {
 		return err
 	}
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", r.text("addr")) // before a store is made
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", r.text("addr")) // the address is checked before a store is made
 	if err != nil {
 		return fmt.Errorf("addr %s: %w", r.text("addr"), err)
 	}
@@ -312,11 +309,11 @@ func serve(a *cli.App, ctx context.Context, r *reading) (err error) {
 	return answer(a, ctx, r, s, l, settings.stopping, log, tenant, devKey, settings.console, alive)
 }
 
-// pages makes the console. Its cookies are sealed by the keyring, so that every process that signs with it reads them.
+// pages makes the console. Its cookies are sealed with the keyring, so that every process that signs with it can read them.
 func pages(service http.Handler, authority *token.Authority, clock func() time.Time, version string, provider *console.Provider) ([]string, server.Pages, error) {
 	secret, err := authority.Secret("console")
 	if err != nil {
-		secret = nil // nothing signs; what is drawn serves as well until the end
+		secret = nil // nothing signs; a random secret is enough for this run
 	}
 	c, err := console.New(console.Config{Service: service, Clock: clock, Secret: secret, Version: version, SignIn: provider})
 	if err != nil {
@@ -325,17 +322,17 @@ func pages(service http.Handler, authority *token.Authority, clock func() time.T
 	return c.Paths(), c, nil
 }
 
-// remindOfKeys says what to do where nobody could ask anything yet.
+// remindOfKeys says what to do if nobody has a key for the service yet.
 func remindOfKeys(a *cli.App, ctx context.Context, r *reading, k *kernel.Kernel, tenant dag.Tenant) {
 	if a.Settings.Dev || r.text("oidc.issuer") != "" {
 		return
 	}
-	if keys, err := k.Keys().List(ctx, tenant); err == nil && len(keys) == 0 { // what cannot be read shows itself soon
+	if keys, err := k.Keys().List(ctx, tenant); err == nil && len(keys) == 0 { // a read error will be reported soon by requests
 		a.IO.Note("graphkernel: tenant %s has no API key yet; graphkernel apikey create --role agent makes one for an agent, and --role auditor one to read the pages", tenant)
 	}
 }
 
-// answer says where the service listens, and answers until ctx ends.
+// answer prints where the service listens, and serves until ctx ends.
 func answer(a *cli.App, ctx context.Context, r *reading, s *server.Server, l net.Listener, stopping server.Stopping, log *slog.Logger, tenant dag.Tenant, devKey string, console bool, alive func(context.Context) error) error {
 	secure, err := tlsConfig(ctx, r, log)
 	if err != nil {
@@ -378,7 +375,7 @@ func answer(a *cli.App, ctx context.Context, r *reading, s *server.Server, l net
 	return err
 }
 
-// devAccess makes an API key that stands for this run alone.
+// devAccess makes an API key that is valid only for this run.
 func devAccess(tenant dag.Tenant, clock func() time.Time, others authenticator) (string, authenticator, error) {
 	now, err := dag.TimeOf(clock())
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/graphkernel/graphkernel/server/oidc"
 )
 
-// tlsConfig returns what the settings ask for; nil is no TLS.
+// tlsConfig returns the configuration of TLS in the settings; nil means no TLS.
 func tlsConfig(ctx context.Context, r *reading, log *slog.Logger) (*tls.Config, error) {
 	if r.text("tls.cert") == "" {
 		return nil, nil
@@ -29,11 +29,10 @@ func tlsConfig(ctx context.Context, r *reading, log *slog.Logger) (*tls.Config, 
 	return pair.TLSConfig(), nil
 }
 
-// lookAtCerts is how often the certificate's files are looked at.
+// lookAtCerts is how often the files of the certificate are checked.
 const lookAtCerts = time.Second
 
-// authenticators returns what says whose a bearer is: the store's API keys, and JWTs
-// if there is an issuer.
+// authenticators returns the function that identifies the holder of a bearer token: by the store's API keys, and by JWTs if an issuer is configured.
 func authenticators(a *cli.App, ctx context.Context, r *reading, k *kernel.Kernel, log *slog.Logger) (authenticator, error) {
 	if r.text("oidc.issuer") == "" {
 		return k.Keys().Authenticate, nil

@@ -11,7 +11,7 @@ import (
 	"github.com/graphkernel/graphkernel/ingest/secrets"
 )
 
-// attend takes in what hooks say of sessions on this machine, and answers them, until ctx ends.
+// attend imports the sessions that hooks report on this machine, and answers hooks, until ctx ends.
 func attend(a *cli.App, ctx context.Context, s *cli.Session, spool *capture.Spool, screen *secrets.Screen, log *slog.Logger) {
 	at, err := hooks.Attend(a, s, spool, screen, log, true)
 	if err != nil {

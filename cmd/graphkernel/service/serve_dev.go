@@ -8,8 +8,7 @@ import (
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 )
 
-// devStore puts a store of this run in place with --dev, unless --store names one. What it returns
-// removes it.
+// devStore makes a temporary store for --dev, unless --store names a store. The function that it returns removes the store.
 func devStore(a *cli.App) (removed func(*error), err error) {
 	if !a.Settings.Dev || a.Settings.StoreFlag != "" {
 		return func(*error) {}, nil

@@ -9,7 +9,7 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// keepIndex makes the index of search of every tenant beside the requests, until ctx ends.
+// keepIndex updates the search index of every tenant while requests are served, until ctx ends.
 func keepIndex(ctx context.Context, k *kernel.Kernel, s store.Store, log *slog.Logger) {
 	const page = 1_000
 	var tenants []dag.Tenant

@@ -13,13 +13,13 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// ledgerSettings are those of the ledgers, and of being a witness.
+// ledgerSettings are the settings of the ledgers and of the witness.
 type ledgerSettings struct {
 	public    []dag.Tenant
-	witnesses *ledger.Trust // nil: none are asked
+	witnesses *ledger.Trust // nil: no witnesses are asked
 	every     time.Duration
 	timeout   time.Duration
-	logs      *ledger.Trust // nil: this kernel is no witness
+	logs      *ledger.Trust // nil: this kernel is not a witness
 }
 
 func (r *reading) ledger() ledgerSettings {
@@ -36,12 +36,12 @@ func (r *reading) ledger() ledgerSettings {
 	return s
 }
 
-// needsIdentity reports whether a setting makes no sense for a kernel without an identity.
+// needsIdentity reports whether a setting requires a kernel with an identity.
 func (s *ledgerSettings) needsIdentity() bool {
 	return s.public != nil || s.witnesses != nil || s.logs != nil
 }
 
-// asked lists the witnesses that can be asked.
+// asked returns the witnesses with a URL.
 func (s *ledgerSettings) asked() (list []ledger.TrustedWitness) {
 	if s.witnesses == nil {
 		return nil
@@ -54,7 +54,7 @@ func (s *ledgerSettings) asked() (list []ledger.TrustedWitness) {
 	return list
 }
 
-// asker asks the witnesses; nil if there are none.
+// asker returns the asker of the witnesses; nil if there are none.
 func (s *ledgerSettings) asker() *witness.Asker {
 	asked := s.asked()
 	if len(asked) == 0 {
@@ -72,8 +72,8 @@ func (s *ledgerSettings) asker() *witness.Asker {
 	}, asked)
 }
 
-// witness returns the witness that this kernel is; nil if it is none. Its state is the
-// store's, below the default tenant, so that all services on one store are one witness.
+// witness returns the witness that this kernel is; nil if it is not one. The witness keeps its state in the store, in the default tenant, so that all
+// services on one store are one witness.
 func (s *ledgerSettings) witness(id identity.Identity, state store.Store, clock func() time.Time) (*witness.Witness, error) {
 	if s.logs == nil {
 		return nil, nil

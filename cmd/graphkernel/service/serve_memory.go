@@ -7,10 +7,9 @@ import (
 	"time"
 )
 
-// collectAt is how far the heap may grow, in percent of what is in use, before it is
-// collected. A service that holds little makes much garbage (a bundle
-// is as long as the text in it), so twice the usual memory between collections buys a
-// good part of the processor back. Once more is in use, mostGarbage bounds what waits to be collected: the percentage falls, to leastAt at the least. GOGC counts more than all of this.
+// collectAt is how far the heap may grow, in percent of the memory in use, before it is collected. A service that holds little makes much garbage (a bundle
+// is as long as the text in it), so collecting at twice the usual size saves much processor time. If more memory is in use, mostGarbage limits the garbage:
+// the percentage falls, but not below leastAt. GOGC overrides all of this.
 const (
 	collectAt   = 200
 	leastAt     = 25
@@ -18,12 +17,12 @@ const (
 	lookAtHeap  = time.Second
 )
 
-// percentFor returns how far a heap of so many bytes may grow before it is collected.
+// percentFor returns how far, in percent, a heap of live bytes may grow before it is collected.
 func percentFor(live uint64) int {
 	return int(min(max(mostGarbage*100/max(live, 1), leastAt), collectAt)) //nolint:gosec // at most collectAt
 }
 
-// boundGarbage sets how far the heap may grow by what is in use, until ctx ends. restore sets what was before.
+// boundGarbage adapts how far the heap may grow to the memory in use, until ctx ends. restore sets the previous value.
 func boundGarbage(ctx context.Context) (restore func()) {
 	before := debug.SetGCPercent(collectAt)
 	done := make(chan struct{})

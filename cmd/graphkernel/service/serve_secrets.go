@@ -7,7 +7,7 @@ import (
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 )
 
-// logKept writes to the log that secrets are kept in what others brought.
+// logKept returns a function that logs secrets which were stored with text that others brought.
 func logKept(log *slog.Logger) func(context.Context, cli.Kept) {
 	return func(ctx context.Context, in cli.Kept) {
 		log.WarnContext(ctx, in.What+" with secrets were brought", "tenant", in.Tenant, "first", in.First, "rules", in.Counts())

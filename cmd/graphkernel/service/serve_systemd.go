@@ -29,9 +29,8 @@ func notifySystemd(a *cli.App, state string) error {
 	return errors.Join(err, c.Close())
 }
 
-// feedWatchdog says READY, and then that the service is alive, twice in each period that
-// the manager gives, until ctx ends. It stops when the store is broken, so that the manager
-// starts the service anew; a store that is busy, full or unreachable needs no restart.
+// feedWatchdog reports READY to the service manager, and then, twice in each period of the manager's watchdog, that the service is alive, until ctx ends. It
+// stops if the store is broken, so that the manager restarts the service; a store that is busy, full or unreachable does not need a restart.
 func feedWatchdog(a *cli.App, ctx context.Context, alive func(context.Context) error, log *slog.Logger) {
 	if err := notifySystemd(a, "READY=1"); err != nil {
 		log.Warn("the service manager could not be told that the service is ready", "error", err)

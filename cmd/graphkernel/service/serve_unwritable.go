@@ -10,14 +10,14 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// errWritable ends a service that reads alone, since its store takes writes again.
+// errWritable ends a read-only service, because its store can be written to again.
 var errWritable = errors.New("the store takes writes again")
 
-// lookForRoom is how often a service that reads alone looks whether its store takes writes again.
+// lookForRoom is how often a read-only service checks whether its store can be written to again.
 const lookForRoom = 5 * time.Second
 
-// openServed opens the store of a service. One whose disk is full or read-only is opened to be read, and unwritable says why: every write is answered with
-// store.ErrUnwritable then.
+// openServed opens the store of a service. If its disk is full or read-only, the store is opened only to read, and unwritable is the reason: every write is
+// then answered with store.ErrUnwritable.
 func openServed(ctx context.Context, stores *cli.Stores) (s store.Store, unwritable, err error) {
 	s, err = stores.OpenStore(ctx, cli.ToMake)
 	if !errors.Is(err, store.ErrUnwritable) {
@@ -30,7 +30,7 @@ func openServed(ctx context.Context, stores *cli.Stores) (s store.Store, unwrita
 	return reading, err, nil
 }
 
-// awaitRoom looks with each tick whether the store can be opened to be written to, until ctx ends, and calls writable once it can.
+// awaitRoom checks at each tick whether the store can be opened for writing, until ctx ends, and calls writable once it can.
 func awaitRoom(ctx context.Context, stores *cli.Stores, tick <-chan time.Time, log *slog.Logger, writable func()) {
 	for {
 		select {

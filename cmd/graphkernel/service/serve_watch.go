@@ -12,19 +12,18 @@ import (
 	"github.com/graphkernel/graphkernel/token"
 )
 
-// lookAtKeys is how often the files of keys are looked at: a key that another process
-// retires verifies nothing any more after that.
+// lookAtKeys is how often the files of keys are checked: a key that another process retires verifies nothing after this time.
 const lookAtKeys = 50 * time.Millisecond
 
-// A keyFile is one that is taken over whenever it has changed.
+// A keyFile is a file of keys that is read again whenever it has changed.
 type keyFile struct {
 	path  string
-	what  string                       // for the log
-	take  func() (keys int, err error) // reads the file and puts it in place
-	again chan struct{}                // makes it look again, whatever the file looks like
+	what  string                       // its name in the log
+	take  func() (keys int, err error) // reads the file and uses its keys
+	again chan struct{}                // makes it read the file again, even if the file has not changed
 }
 
-// watchFiles takes the keyring and the identity over whenever their files have changed.
+// watchFiles reads the keyring and the identity again whenever their files have changed.
 func watchFiles(a *cli.App, ctx context.Context, k *kernel.Kernel, authority *token.Authority, log *slog.Logger) {
 	var files []*keyFile
 	watch := func(path, what string, take func() (int, error)) {
@@ -65,8 +64,8 @@ func watchFiles(a *cli.App, ctx context.Context, k *kernel.Kernel, authority *to
 
 func (f *keyFile) watch(ctx context.Context, log *slog.Logger) {
 	seen, _ := os.Stat(f.path)
-	known := seen != nil // an identity need not be there
-	seen = nil           // what changed while the service started is seen too
+	known := seen != nil // there may be no identity
+	seen = nil           // a change while the service started is noticed, too
 	tick := time.NewTicker(lookAtKeys)
 	defer tick.Stop()
 	for first, failed := known, false; ; {
@@ -78,7 +77,7 @@ func (f *keyFile) watch(ctx context.Context, log *slog.Logger) {
 			forced = true
 		case <-tick.C:
 		}
-		now, _ := os.Stat(f.path) // nil if it cannot be had, which take explains
+		now, _ := os.Stat(f.path) // nil if there is no information; take reports why
 		known = known || now != nil
 		other := cli.Changed(seen, now)
 		if !known || !other && !forced && !failed {
@@ -86,7 +85,7 @@ func (f *keyFile) watch(ctx context.Context, log *slog.Logger) {
 		}
 		seen = now
 		keys, err := f.take()
-		if err != nil { // tried again with every look: it may be us who lack something
+		if err != nil { // retried with every look: the cause may be this process
 			if !failed || other || forced {
 				log.Error("the "+f.what+" cannot be read; the one before stays in place", "error", err)
 			}

@@ -11,10 +11,10 @@ import (
 	"github.com/graphkernel/graphkernel/working"
 )
 
-// A workingMemory is what the settings say of working memory.
+// A workingMemory holds the settings of working memory.
 type workingMemory struct {
 	keep   string // auto, process or store
-	most   int    // bytes, in this process
+	most   int    // bytes in this process
 	limits working.Limits
 }
 
@@ -38,7 +38,7 @@ func (r *reading) workingMemory() workingMemory {
 	return w
 }
 
-// apply has a kernel keep working memory in this process, unless other processes may serve the same store.
+// apply makes a kernel keep working memory in this process, unless other processes may serve the same store.
 func (w *workingMemory) apply(c *kernel.Config, storeName string) {
 	c.Working = w.limits
 	if w.keep == "process" || w.keep == "auto" && !cli.IsPostgres(storeName) {
@@ -46,10 +46,10 @@ func (w *workingMemory) apply(c *kernel.Config, storeName string) {
 	}
 }
 
-// sweepEvery is how often what has expired in working memory is taken away.
+// sweepEvery is how often expired messages are removed from working memory.
 const sweepEvery = time.Minute
 
-// sweepWorking takes away what has expired in working memory, until ctx ends.
+// sweepWorking removes expired messages from working memory, until ctx ends.
 func sweepWorking(ctx context.Context, k *kernel.Kernel, log *slog.Logger) {
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()

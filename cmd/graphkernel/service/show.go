@@ -15,7 +15,7 @@ import (
 	"github.com/graphkernel/graphkernel/token"
 )
 
-// Show serves a kernel with its pages on loopback until ctx ends, for whoever has the link that it prints.
+// Show serves a kernel with its pages on loopback until ctx ends, for anybody who has the link that it prints.
 func Show(a *cli.App, ctx context.Context, k *kernel.Kernel, authority *token.Authority, tenant dag.Tenant, addr string) error {
 	program, _ := cli.BuildVersion()
 	config := server.Config{
@@ -48,8 +48,8 @@ func Show(a *cli.App, ctx context.Context, k *kernel.Kernel, authority *token.Au
 	return s.Serve(ctx, l, nil, server.Stopping{Grace: shownGrace})
 }
 
-// shownGrace is how long requests at work may take to finish after an interruption.
+// shownGrace is how long running requests may take to finish after an interruption.
 const shownGrace = 5 * time.Second
 
-// link is where a key signs in. What follows # stays in the browser: no request and no log has it.
+// link returns the URL that signs in with a key. The part after # stays in the browser: no request and no log contains it.
 func link(url, key string) string { return url + "/sign-in#" + key }

@@ -15,47 +15,46 @@ import (
 	"github.com/graphkernel/graphkernel/token"
 )
 
-// roleHelp says what each role may do.
-const roleHelp = `  verifier   has tokens and bundles judged, and sees that the log only grows
+// roleHelp describes what each role may do.
+const roleHelp = `  verifier   verifies tokens and bundles, and checks that the log only grows
   agent      admits turns, asks for slices, sees the policies, verifies, fetches
   auditor    sees turns, slices and policies, verifies, replays and explains; changes nothing
-  admin      everything, registering policies and erasing included`
+  admin      everything, including registering policies and erasing`
 
 func apikeyCommand(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "apikey",
-		Short: "Make, list and revoke the keys that callers of a server present",
-		Long: `An API key belongs to one tenant, the one that --tenant names, and has one role:
+		Short: "Make, list and revoke the API keys of a service's callers",
+		Long: `An API key belongs to one tenant, which --tenant names, and has one role:
 
 ` + roleHelp + `
 
-The store holds a hash of each key and never the key itself. These are not the
-keys that sign; see: graphkernel keys.`,
+The store holds a hash of each key and never the key itself. API keys do not
+sign; for the keys that sign, see graphkernel keys.`,
 		Args: cli.KnownCommand,
 		RunE: cli.ShowHelp,
 	}
 	var made api.NewAPIKey
 	create := &cobra.Command{
 		Use:   "create --role ROLE [--admit-roles LIST] [--admit-authors LIST] [--speaks-for LIST] [--spaces LIST] [--note TEXT]",
-		Short: "Make an API key and print it, this once",
-		Long: `Makes a key for the tenant that --tenant names and prints it alone on standard output.
-It is shown only this once. If you lose it, make another and revoke this one. The
-roles:
+		Short: "Make an API key and print it; it is not shown again",
+		Long: `Makes a key for the tenant that --tenant names and prints it alone on standard output. It is not shown again:
+if you lose it, make another and revoke this one. The roles:
 
 ` + roleHelp + `
 
-A key of role agent admits turns of the roles user, assistant and tool, of any author;
-one of role admin those of every role. --admit-roles and --admit-authors say otherwise:
-lists with commas, and in an author's pattern * stands for any text.
+A key of the role agent admits turns of the roles user, assistant and tool, of any author; a key of the role
+admin admits turns of every role. --admit-roles and --admit-authors change this: both are lists separated by
+commas, and in an author's pattern * stands for any text.
 
---speaks-for lists the authors for whom a key of role agent speaks, by patterns: turns that
-it brings in their names are their words. A turn that it brings in the name of any other
-person is admitted and marked: it counts as data, and nobody takes it for that person's word. A
-key that captures people's own sessions for them needs --speaks-for human:user.
+--speaks-for lists patterns of the authors for whom a key of the role agent speaks: turns that it brings in
+their names are their words. A turn that it brings in the name of any other person is admitted and marked: it
+counts as data, and nobody takes it for that person's word. A key that captures people's own sessions for them
+needs --speaks-for human:user.
 
---spaces limits a key of role agent to some spaces of beliefs, by patterns of their paths:
-what is believed elsewhere is not there for it, neither as a belief nor as a fact, nor in
-a context. Turns are those of the whole tenant. docs/security.md says what else is.
+--spaces limits a key of the role agent to some spaces of beliefs, by patterns of their paths: it does not see
+beliefs of other spaces, neither as beliefs nor as facts, nor in a context. It sees the turns of the whole
+tenant. docs/security.md describes what else it sees.
 
 The store is made if there is none. The result, as JSON:
 
@@ -69,25 +68,24 @@ The store is made if there is none. The result, as JSON:
 		RunE: func(c *cobra.Command, _ []string) error { return createAPIKey(a, c, made) },
 	}
 	create.Flags().StringVar(&made.Role, "role", "", "what its holder may do: "+roleNames()+" (required)")
-	create.Flags().StringVar(&made.Note, "note", "", fmt.Sprintf("what it is for, at most %d bytes", access.MaxNote))
-	create.Flags().StringVar(&made.Roles, "admit-roles", "", "the roles of the turns that it may admit: user, assistant, tool, system (default: that of its role)")
+	create.Flags().StringVar(&made.Note, "note", "", fmt.Sprintf("what the key is for, at most %d bytes", access.MaxNote))
+	create.Flags().StringVar(&made.Roles, "admit-roles", "", "the roles of the turns that it may admit: user, assistant, tool, system (default: those of its role)")
 	create.Flags().StringVar(&made.Authors, "admit-authors", "", "patterns of the authors whose turns it may admit (default: any)")
 	create.Flags().StringVar(&made.SpeaksFor, "speaks-for", "", "patterns of the authors for whom it speaks (default: nobody)")
-	create.Flags().StringVar(&made.Spaces, "spaces", "", "patterns of the spaces of beliefs that are there for it (default: all)")
+	create.Flags().StringVar(&made.Spaces, "spaces", "", "patterns of the spaces of beliefs that it sees (default: all)")
 	_ = create.RegisterFlagCompletionFunc("role", cobra.FixedCompletions(strings.Split(roleNames(), ", "), cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 	cli.NoFiles(create, "note", "admit-roles", "admit-authors", "speaks-for", "spaces")
 	list := &cobra.Command{
 		Use:   "list",
-		Short: "List the tenant's API keys, revoked ones too, the oldest first",
+		Short: "List the tenant's API keys, including revoked ones, the oldest first",
 		Args:  cli.NoArgs,
 		RunE:  func(c *cobra.Command, _ []string) error { return listAPIKeys(a, c) },
 	}
 	revoke := &cobra.Command{
 		Use:   "revoke ID",
-		Short: "End an API key for good",
-		Long: `Ends the key with this id for good; apikey list tells the ids. A server that runs on
-the same store takes the key for one second more at most. Revoking again changes
-nothing.`,
+		Short: "Revoke an API key for good",
+		Long: `Revokes the key with this id for good; graphkernel apikey list shows the ids. A server that runs on the same
+store accepts the key for at most one more second. Revoking again changes nothing.`,
 		Example: `  graphkernel apikey revoke 3f0c9a1be4d27f58
   graphkernel apikey revoke 3f0c9a1be4d27f58 --tenant acme`,
 		Args:              cli.OneArg("ID"),
@@ -181,14 +179,14 @@ func revokeAPIKey(a *cli.App, c *cobra.Command, id string) error {
 	})
 }
 
-// completeAPIKeys completes the ids of valid keys, each with what it is for.
+// completeAPIKeys completes the ids of valid keys, each with its note.
 func completeAPIKeys(a *cli.App) cobra.CompletionFunc {
 	return func(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		var ids []string
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		_ = a.Stores.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error { // what cannot be read completes nothing
+		_ = a.Stores.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error { // on an error there are no completions
 			keys, err := cli.Do(c.Context(), s, api.ListKeys, api.None{})
 			for _, k := range keys.Keys {
 				if k.RevokedAt == 0 {

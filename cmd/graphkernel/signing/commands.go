@@ -1,5 +1,4 @@
-// Package signing owns the commands of keys: those that sign, those that open the service,
-// and the identity that signs for third parties.
+// Package signing owns the commands of keys: keys that sign, API keys of the service, and the identity that signs for third parties.
 package signing
 
 import (
@@ -8,7 +7,7 @@ import (
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 )
 
-// signingCommands makes the commands of this package.
+// Commands makes the commands of this package.
 func Commands(a *cli.App) []*cobra.Command {
 	return []*cobra.Command{keysCommand(a), apikeyCommand(a), identityCommand(a)}
 }

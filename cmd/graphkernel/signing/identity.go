@@ -22,14 +22,13 @@ import (
 func identityCommand(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "identity",
-		Short: "Make and show what signs for third parties",
-		Long: `Tokens convince only those who share their secret. An identity convinces everybody: it has
-a name and private keys, in a file of mode 0600, which sign checkpoints of the ledger
-and attestations of bundles. A verifier needs a trust file with its public
-keys: graphkernel identity trust writes it.
+		Short: "Make and show the keys that sign for third parties",
+		Long: `A token convinces only those who share its secret. An identity convinces everybody: it has a name and private
+keys, in a file of mode 0600, which sign checkpoints of the ledger and attestations of bundles. A verifier
+needs a trust file with the public keys, which graphkernel identity trust writes.
 
-The name is for ever: each tenant's ledger is called TENANT.NAME. The log's key does
-not rotate, as it is the log's identity; the attestation key does.`,
+The name is permanent: each tenant's ledger is called TENANT.NAME. The log's key does not rotate, because it
+is the log's identity; the attestation key does.`,
 		Args: cli.KnownCommand,
 		RunE: cli.ShowHelp,
 	}
@@ -55,13 +54,13 @@ not rotate, as it is the log's identity; the attestation key does.`,
 			})
 		},
 	}
-	initialise.Flags().StringVar(&name, "name", "", "the kernel's name, a host name that is yours (default: a random one that ends in .invalid)")
+	initialise.Flags().StringVar(&name, "name", "", "the kernel's name, a host name that you own (default: a random name that ends in .invalid)")
 	rotate := &cobra.Command{
 		Use:   "rotate",
-		Short: "Make a new attestation key; the old one no longer signs",
-		Long: `Makes a new attestation key, and destroys the private half of the old one. What it
-signed goes on verifying: hand out the trust file again, which lists both with the
-times in which they sign.`,
+		Short: "Make a new attestation key and stop signing with the old one",
+		Long: `Makes a new attestation key, and destroys the private half of the old one. Attestations that the old key
+signed can still be verified: hand out the trust file again, which lists both keys with the times in which
+they sign.`,
 		Args: cli.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			return changeIdentity(a, func(id identity.Identity, exists bool, now dag.Time) (identity.Identity, error) {
@@ -81,9 +80,8 @@ times in which they sign.`,
 	trust := &cobra.Command{
 		Use:   "trust",
 		Short: "Write the trust file for a tenant's evidence",
-		Long: `Writes the file that verifiers need: the tenant's log and the attestation keys. Hand
-it to them by another way than the evidence. Add witnesses and a quorum to it with
-lines as C2SP tlog-policy has them:
+		Long: `Writes the file that verifiers need: the tenant's log and the attestation keys. Give it to them by another
+way than the evidence. Add witnesses and a quorum to it with lines in the form of C2SP tlog-policy:
 
   witness NAME VKEY [URL]
   group NAME any|all|K NAME…
@@ -102,22 +100,21 @@ lines as C2SP tlog-policy has them:
 	}
 	adopt := &cobra.Command{
 		Use:   "adopt",
-		Short: "Let the identity go on with the history of this store",
-		Long: `An identity is bound to the history that it signed: each tenant's ledger may only grow.
-A store that does not continue it is refused, and so is one if a witness says that
-it has cosigned another history. That is what a second store under the same identity looks
-like, or a store that was restored from an older backup.
+		Short: "Accept this store's history as the one that the identity continues",
+		Long: `An identity is bound to the history that it signed: each tenant's ledger may only grow. A store that does not
+continue this history is refused. So is a store if a witness reports that it has cosigned another history:
+that means a second store under the same identity, or a store that was restored from an older backup.
 
-This command makes the store's ledger, as it is, the history that the identity continues.
-Anyone who kept a checkpoint of the other one will see two histories under one name, and can
-prove it. Where that is not meant, restore the store that was signed, or make an identity
-for this store: graphkernel identity init --identity FILE.`,
+This command makes the store's ledger, as it is, the history that the identity continues. Anyone who kept a
+checkpoint of the other one will see two histories under one name, and can prove it. If you do not want that,
+restore the store that was signed, or make an identity for this store: graphkernel identity init --identity
+FILE.`,
 		Example: "  graphkernel identity adopt --store sqlite:restored.db",
 		Args:    cli.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return adoptHistory(a, c.Context()) },
 	}
-	trust.Flags().StringVarP(&out, "out", "o", "", "the file to write; standard output if absent")
-	trust.Flags().StringVar(&url, "url", "", "where the log is served, for those who monitor it")
+	trust.Flags().StringVarP(&out, "out", "o", "", "the file to write (default: standard output)")
+	trust.Flags().StringVar(&url, "url", "", "the URL of the log, for those who monitor it")
 	cli.NoFiles(initialise, "name")
 	cli.NoFiles(trust, "url")
 	c.AddCommand(initialise, show, rotate, trust, adopt)
@@ -208,7 +205,7 @@ func changeIdentity(a *cli.App, change func(identity.Identity, bool, dag.Time) (
 	return err
 }
 
-// An IdentityJSON shows no secret.
+// An IdentityJSON is an identity without its secrets.
 type IdentityJSON struct {
 	Name         string            `json:"name"`
 	Tenant       string            `json:"tenant"`

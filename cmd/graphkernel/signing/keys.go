@@ -21,13 +21,12 @@ func keysCommand(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "keys",
 		Short: "Make, rotate and retire the keys that sign",
-		Long: `A keyring is a file of mode 0600. One key signs, all live ones verify, a retired
-one verifies nothing. Each tenant's key is derived from the secret, so one ring
-serves all tenants.
+		Long: `A keyring is a file of mode 0600. One key signs, all live keys verify, and a retired key verifies nothing. Each
+tenant's key is derived from the secret, so one keyring serves all tenants.
 
-To rotate without a gap: rotate, wait until nobody needs to verify what the old
-key signed, then retire the old key. Retiring destroys the secret; what the key
-signed can still be replayed, but no longer verified.`,
+To rotate without a gap: rotate, wait until nobody needs to verify what the old key signed, then retire the
+old key. Retiring destroys the secret; slices that the key signed can still be replayed, but no longer
+verified.`,
 		Args: cli.KnownCommand,
 		RunE: cli.ShowHelp,
 	}
@@ -62,7 +61,7 @@ signed can still be replayed, but no longer verified.`,
 	rotate.Flags().StringVar(&rotateID, "id", "", "the new key's id (default k2, k3, …)")
 	retire := &cobra.Command{
 		Use:   "retire KEY-ID",
-		Short: "End a key for good: it verifies nothing from now on",
+		Short: "Retire a key for good: it verifies nothing from now on",
 		Args:  cli.OneArg("KEY-ID"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return changeKeys(a, func(r token.Keyring, exists bool, now dag.Time) (token.Keyring, token.KeyID, error) {
@@ -78,9 +77,8 @@ signed can still be replayed, but no longer verified.`,
 	imported := &cobra.Command{
 		Use:   "import --id KEY-ID [--from FILE]",
 		Short: "Add a secret made elsewhere, in hex, as a key that verifies",
-		Long: `Reads a secret (at least 32 bytes, in lowercase hex) from a file or from standard
-input, never from the command line, where other users could read it. The key
-verifies; it signs only if no other key does.`,
+		Long: `Reads a secret (at least 32 bytes, in lowercase hex) from a file or from standard input, never from the command
+line, where other users could read it. The key verifies; it signs only if no other key does.`,
 		Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return importKey(a, c.Context(), importID, importFrom) },
 	}
@@ -112,7 +110,7 @@ func addRandom(r token.Keyring, id string, now dag.Time) (token.Keyring, token.K
 	return next, name, err
 }
 
-// longestSecret bounds the characters of a secret that is imported.
+// longestSecret is the most characters of an imported secret.
 const longestSecret = 4096
 
 func importKey(a *cli.App, ctx context.Context, id, from string) error {
@@ -129,19 +127,18 @@ func importKey(a *cli.App, ctx context.Context, id, from string) error {
 	if err != nil {
 		return cli.Usage(err)
 	}
-	// A ring may begin with a secret that came from elsewhere.
+	// A keyring may begin with a secret that was made elsewhere.
 	return changeKeys(a, func(r token.Keyring, _ bool, now dag.Time) (token.Keyring, token.KeyID, error) {
 		next, err := r.Import(token.KeyID(id), secret, now)
 		return next, token.KeyID(id), err
 	})
 }
 
-// takesOver says which processes use keys that were changed.
+// takesOver says which processes use changed keys, and when.
 const takesOver = "Services that read this file (graphkernel serve) take the change over within a second. One that was given a copy, as by the systemd unit or a container that mounts the one file, " +
 	"and processes of graphkernel mcp go on with the keys of their start: restart them."
 
-// changeKeys changes the keyring's file, and then notes what follows from that. The change gets the ring, and whether
-// there is one.
+// changeKeys changes the keyring's file, and then prints notes about the consequences. change gets the keyring, and whether it exists.
 func changeKeys(a *cli.App, change func(token.Keyring, bool, dag.Time) (token.Keyring, token.KeyID, error), follows ...string) error {
 	if a.Settings.Dev {
 		return cli.Usagef("--dev has a key of its own and no keyring to change; leave it out")

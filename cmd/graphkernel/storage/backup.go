@@ -30,42 +30,40 @@ func backupCommand(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "backup FILE",
 		Short: "Copy the whole store into one new file, and check it",
-		Long: `Writes a consistent copy of all tenants into a new SQLite file, while others go on
-writing to the store, checks it as fsck does, and prints its SHA-256 and the head of
-each tenant. The file has mode 0600 and appears when it is complete; it can be used as
-a store. It holds all texts, and hashes of the API keys. The keyring is not in it. A text
-that is erased later stays in it.
+		Long: `Writes a consistent copy of all tenants into a new SQLite file, while others go on writing to the store, checks
+it as fsck does, and prints its SHA-256 and the head of each tenant. The file has mode 0600, appears when it is
+complete, and can be used as a store. It holds all texts, and hashes of the API keys. The keyring is not in it.
+A text that is erased later stays in it.
 
-A file that is there is replaced with --force, unless it is the store itself or anybody
-has it open as a store.`,
+--force replaces an existing file, unless it is the store itself or somebody has it open as a store.`,
 		Example: `  graphkernel backup monday.db
   graphkernel --store postgres: backup monday.db --force`,
 		Args: cli.OneArg("FILE"),
 		RunE: func(c *cobra.Command, args []string) error { return backup(a, c.Context(), args[0], force) },
 	}
-	c.Flags().BoolVar(&force, "force", false, "replace FILE if it is there")
+	c.Flags().BoolVar(&force, "force", false, "replace FILE if it exists")
 	return c
 }
 
 func restoreCommand(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "restore FILE",
-		Short: "Bring a backup back into an empty store, and check it",
-		Long: `Checks a file that backup wrote, copies all of it into the store, which must be empty
-or hold a part of the same, checks the store, and compares the heads and the counts of
-both. A restore that was cut short is taken up by running it again, which reads and
-compares first what is there.
+		Short: "Copy a backup back into an empty store, and check it",
+		Long: `Checks a file that graphkernel backup wrote, copies all of it into the store, which must be empty or hold a
+part of the same data, checks the store, and compares the heads and the counts of both. To continue an
+interrupted restore, run it again; it first reads and compares the data that is there.
 
-The store is then as it was at the backup. Texts that were erased after it are back:
-erase them again. API keys that were revoked after it are live again: revoke them
-before the service runs on the store.
+Afterwards the store is as it was at the backup. Texts that were erased after the backup are back: erase them
+again. API keys that were revoked after it are valid again: revoke them before the service runs on the store.
 
-The ledger is as it was, too. If slices were issued after the backup and their checkpoints
-were handed out, whatever is issued now makes a second history under the same name:
-monitors and witnesses will say so, for good. So will a service that goes on beside it:
-stop it first, or try the restored store with other files for --identity and --keys. Then restore a newer copy, or give the
-restored kernel a new identity (graphkernel identity init with another name). What the
-store has cosigned as a witness is as old as well: give a witness a new identity.`,
+The ledger is as it was, too. If slices were issued after the backup and their checkpoints were handed out,
+the next issued slice makes a second history under the same name, and monitors and witnesses will report that,
+for good. The same happens with a service that keeps running on the old store: stop it first, or try the
+restored store with other files for --identity and --keys.
+
+Then restore a newer copy, or give the restored kernel a new identity (graphkernel identity init with another
+name). The checkpoints that the store has cosigned as a witness are as old as well: give a witness a new
+identity.`,
 		Example: `  graphkernel --store sqlite:new.db restore monday.db
   graphkernel --store postgres://localhost/graphkernel restore monday.db`,
 		Args: cli.OneArg("FILE"),
@@ -73,7 +71,7 @@ store has cosigned as a witness is as old as well: give a witness a new identity
 	}
 }
 
-// A BackupJSON says what was copied into a backup, as --output json prints it.
+// A BackupJSON describes a backup, as --output json prints it.
 type BackupJSON struct {
 	File    string       `json:"file"`
 	SHA256  string       `json:"sha256"`
@@ -82,7 +80,7 @@ type BackupJSON struct {
 	Check   *fsckJSON    `json:"check"`
 }
 
-// wholeStore refuses --tenant for what is done with a whole store.
+// wholeStore refuses --tenant for a command that works on a whole store.
 func wholeStore(a *cli.App, command string) error {
 	if a.Settings.TenantFlag != "" {
 		return cli.Usagef("%s takes all tenants; for one there is: graphkernel copy --tenant %s", command, a.Settings.TenantFlag)
@@ -103,7 +101,7 @@ func backup(a *cli.App, ctx context.Context, path string, force bool) (err error
 		return err
 	}
 	defer cli.CloseStore(from, &err)
-	if damaged := fsck.Database(ctx, from, fsck.Options{}); !damaged.OK() { // a copy of what can still be read would look whole
+	if damaged := fsck.Database(ctx, from, fsck.Options{}); !damaged.OK() { // a copy of the readable part would look complete
 		err = a.IO.Print(BackupJSON{File: path, Tenants: []tenantJSON{}, Check: fsckResult(&damaged)}, func(w io.Writer) { printReport(w, &damaged) })
 		if err == nil {
 			a.IO.Warn("the store is damaged, and was not copied; graphkernel fsck looks at all of it, and a restore of an older backup brings back what was whole")
@@ -112,9 +110,9 @@ func backup(a *cli.App, ctx context.Context, path string, force bool) (err error
 		return err
 	}
 	folder := filepath.Dir(target)
-	sqlite.RemoveDead(ctx, folder) // of backups that were killed
+	sqlite.RemoveDead(ctx, folder) // files of backups that were killed
 	beside := sqlite.Temporary(folder)
-	defer func() { // when all went well it has another name
+	defer func() { // after a success, the file has another name
 		for _, suffix := range []string{"", "-wal", "-shm"} {
 			_ = os.Remove(beside + suffix)
 		}
@@ -153,8 +151,8 @@ func backup(a *cli.App, ctx context.Context, path string, force bool) (err error
 	return err
 }
 
-// backupTarget says where a backup goes: to the file at path, if one is there and may be
-// replaced then to what a link leads to. That it may not shows before the work.
+// backupTarget returns the path of a backup's file: path itself, or the target of the link at path if that file may be replaced. An error is reported before
+// the work begins.
 func backupTarget(a *cli.App, ctx context.Context, path string, force bool) (target string, _ error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -174,7 +172,7 @@ func backupTarget(a *cli.App, ctx context.Context, path string, force bool) (tar
 	}
 	hold, err := sqlite.HoldFile(ctx, path, time.Second)
 	if err == nil {
-		err = hold.Release() // a backup can take hours, in which others may read the file
+		err = hold.Release() // a backup can take hours, and others may read the file meanwhile
 	}
 	if err == nil {
 		target, err = filepath.EvalSymlinks(path)
@@ -185,7 +183,7 @@ func backupTarget(a *cli.App, ctx context.Context, path string, force bool) (tar
 	return target, nil
 }
 
-// noLog refuses a name beside which a log was left that SQLite would apply to a new file.
+// noLog refuses a path if a log beside it would be applied by SQLite to a new file.
 func noLog(path string) error {
 	for _, suffix := range []string{"-wal", "-journal"} {
 		if log, err := os.Stat(path + suffix); err == nil && log.Size() > 0 {
@@ -202,12 +200,11 @@ func inUse(err error) error {
 	return err
 }
 
-// replaceWait is how long a finished backup waits for those who look at the file that it
-// is to replace.
+// replaceWait is how long a finished backup waits for readers of the file that it replaces.
 const replaceWait = 10 * time.Second
 
-// TakePlace returns a finished file its name. One that has it must not be in use, since what
-// its user wrote afterwards would be lost: the lock on it is held until it is gone.
+// TakePlace gives a finished file its name. An existing file with this name must not be in use, because later writes of its user would be lost: TakePlace
+// holds its lock until the file is replaced.
 func TakePlace(ctx context.Context, from, to string, force bool) error {
 	switch _, err := os.Stat(to); {
 	case err == nil && !force:
@@ -230,14 +227,14 @@ func TakePlace(ctx context.Context, from, to string, force bool) error {
 			return err
 		}
 	}
-	if folder, err := os.Open(filepath.Dir(to)); err == nil { // where folders cannot be synced the file system does
+	if folder, err := os.Open(filepath.Dir(to)); err == nil { // on systems where folders cannot be synced, the file system does it
 		_ = folder.Sync()
 		_ = folder.Close()
 	}
 	return nil
 }
 
-// backupInto copies a store into a new one, checks that and closes it.
+// backupInto copies a store into a new one, checks the copy and closes it.
 func backupInto(a *cli.App, ctx context.Context, to, from store.Store) (reports []transfer.Tenant, report fsck.Report, err error) {
 	defer cli.CloseStore(to, &err)
 	if reports, err = copyAll(a, ctx, to, from, nil); err != nil {
@@ -247,7 +244,7 @@ func backupInto(a *cli.App, ctx context.Context, to, from store.Store) (reports 
 	return reports, report, err
 }
 
-// settle makes a finished file durable, and digests it.
+// settle makes a finished file durable, and computes its digest.
 func settle(path string) (sum string, size int64, err error) {
 	if info, err := os.Stat(path + "-wal"); err == nil && info.Size() > 0 {
 		return "", 0, fmt.Errorf("its log was not emptied")
@@ -332,7 +329,7 @@ func restore(a *cli.App, ctx context.Context, path string) (err error) {
 	return cli.Finish(result.ExitCode)
 }
 
-// onlyTenants refuses a store that holds tenants which a backup does not have.
+// onlyTenants refuses a store with tenants that a backup does not contain.
 func onlyTenants(ctx context.Context, s store.Store, known map[dag.Tenant]dag.Seq) error {
 	names, err := transfer.Tenants(ctx, s)
 	if err != nil {

@@ -1,5 +1,4 @@
-// Package storage owns the commands of the operator of a store: making, checking, copying,
-// backing up and migrating one.
+// Package storage owns the commands for the operator of a store: making, checking, copying, backing up and migrating it.
 package storage
 
 import (
@@ -8,7 +7,7 @@ import (
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 )
 
-// storageCommands makes the commands of this package.
+// Commands makes the commands of this package.
 func Commands(a *cli.App) []*cobra.Command {
 	return []*cobra.Command{initCommand(a), fsckCommand(a), copyCommand(a), backupCommand(a), restoreCommand(a), migrateCommand(a)}
 }

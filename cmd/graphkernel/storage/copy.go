@@ -25,21 +25,20 @@ func copyCommand(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "copy --to STORE",
 		Short: "Copy a store into another, under the same numbers",
-		Long: `Copies all that the store holds, of every tenant unless --tenant names one: turns,
-erasures and acts of knowledge under the numbers that they have, policies, the record of
-issued slices, hashes of API keys. Every slice that was issued replays in the copy. The
-copy is then checked as fsck does.
+		Long: `Copies everything that the store holds, of every tenant unless --tenant names one: turns, erasures and acts of
+knowledge under the same numbers, policies, the record of issued slices, and hashes of API keys. Every slice
+that was issued can be replayed from the copy. The copy is then checked as fsck does.
 
-Others may write to the store meanwhile; the copy ends where each tenant was when it
-began. Copying again brings what is new, and takes up a copy that was cut short. What
-the copy holds already must be the same, or nothing is written: so all of it is read
-first, in the store and in the copy. Nobody else may write to the copy meanwhile.`,
+Others may write to the store meanwhile; the copy ends where each tenant was when the command began. Copying
+again adds what is new, and continues an interrupted copy. The data that the copy already holds must be the
+same, otherwise nothing is written; so all of it is read first, in the store and in the copy. Nobody else may
+write to the copy meanwhile.`,
 		Example: `  graphkernel copy --to postgres://localhost/graphkernel
   graphkernel copy --store postgres: --to sqlite:copy.db --tenant acme`,
 		Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return copyTo(a, c.Context(), to, !unchecked) },
 	}
-	c.Flags().StringVar(&to, "to", "", "the store to copy into, as for --store (required); made if there is none")
+	c.Flags().StringVar(&to, "to", "", "the store to copy into, as for --store (required); it is made if there is none")
 	c.Flags().BoolVar(&unchecked, "no-check", false, "do not check the copy")
 	cli.NoFiles(c, "to")
 	return c
@@ -127,7 +126,7 @@ func copyTo(a *cli.App, ctx context.Context, to string, check bool) (err error) 
 	return cli.Finish(result.ExitCode)
 }
 
-// copyAll copies with a bar.
+// copyAll copies a store and shows a progress bar.
 func copyAll(a *cli.App, ctx context.Context, to, from store.Store, tenants []dag.Tenant) ([]transfer.Tenant, error) {
 	bar := a.IO.Counting("copying")
 	defer bar.Stop()
@@ -140,8 +139,7 @@ func copyAll(a *cli.App, ctx context.Context, to, from store.Store, tenants []da
 	return transfer.Copy(ctx, to, from, transfer.Options{Tenants: tenants, Progress: says("copying"), Compared: says("comparing")})
 }
 
-// cutShort reports a copy that failed. What was copied before stays; the counts say so
-// beside the error, as import does.
+// cutShort reports a copy that failed. The data that was copied before stays; the counts are printed with the error, as import does.
 func cutShort(a *cli.App, result copyJSON, reports []transfer.Tenant, err error) error {
 	turns, entries := 0, 0
 	for i := range reports {

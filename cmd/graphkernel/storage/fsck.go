@@ -24,14 +24,15 @@ func fsckCommand(a *cli.App) *cobra.Command {
 	var most int
 	c := &cobra.Command{
 		Use:   "fsck",
-		Short: "Check a store: derive anew everything in it that can be derived",
-		Long: `Reads all that a store holds, of every tenant unless --tenant names one, and derives
-anew what can be derived: the digest of every text, the leaf of every turn and edge,
-sequence numbers without a gap, conversations, links, external ids, what every act of
-knowledge did and both edges of each fact, the hashes of policies, and the whole tree of
-the ledger, in which every issued slice, policy, erasure and API key must have its leaf.
-Every slice that was issued is cut again, and its six provenance fields are compared.
-Needs no keys, changes nothing, and may run while others write.
+		Short: "Check a store: recompute everything in it that can be derived",
+		Long: `Reads everything that a store holds, of every tenant unless --tenant names one, and recomputes what can be
+derived: the digest of every text, the leaf of every turn and edge, sequence numbers without a gap,
+conversations, links, external ids, the effect of every act of knowledge and both edges of each fact, the
+hashes of policies, and the whole tree of the ledger, in which every issued slice, policy, erasure and API key
+must have its leaf.
+
+Every slice that was issued is cut again, and its six provenance fields are compared. The check needs no keys,
+changes nothing, and may run while others write.
 
 Exit codes: 0 all is in order, 18 something does not fit; 1 internal, 2 usage.`,
 		Example: `  graphkernel fsck
@@ -39,7 +40,7 @@ Exit codes: 0 all is in order, 18 something does not fit; 1 internal, 2 usage.`,
 		Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return runFsck(a, c.Context(), most) },
 	}
-	c.Flags().IntVar(&most, "findings", fsck.DefaultFindings, "list at most so many findings; the others are counted")
+	c.Flags().IntVar(&most, "findings", fsck.DefaultFindings, "the most findings to list; further ones are counted")
 	cli.NoFiles(c, "findings")
 	return c
 }
@@ -92,8 +93,8 @@ func runFsck(a *cli.App, ctx context.Context, most int) (err error) {
 	return nil
 }
 
-// checkHistory adds a finding for each tenant whose ledger is not the history that the identity has
-// signed, and for the chosen one also if the store has nothing of it, as the copy of a file has without its log.
+// checkHistory adds a finding for each tenant whose ledger is not the history that the identity has signed. For the chosen tenant it also adds one if the
+// store has no ledger at all, as happens if a file is copied without its log.
 func checkHistory(a *cli.App, ctx context.Context, s store.Store, r *fsck.Report, most int) error {
 	id, err := a.Signing.Identity()
 	if err != nil {
@@ -127,9 +128,8 @@ func checkHistory(a *cli.App, ctx context.Context, s store.Store, r *fsck.Report
 	return nil
 }
 
-// chosenTenants returns the tenant that --tenant names, which must have something, or
-// nil, which stands for all. The variable does not count here: a store is whole, and a
-// part of it must be asked for.
+// chosenTenants returns the tenant that --tenant names, which must exist in the store, or nil for all tenants. The environment variable is ignored here:
+// commands about a store apply to all of it unless a part is requested explicitly.
 func chosenTenants(a *cli.App, ctx context.Context, s store.Store) ([]dag.Tenant, error) {
 	if a.Settings.TenantFlag == "" {
 		return nil, nil

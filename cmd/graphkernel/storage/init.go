@@ -13,10 +13,9 @@ func initCommand(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "init",
 		Short: "Make an empty store",
-		Long: `Makes the store that --store names, where there is none, and says so. One that is there
-stays as it is. Other commands that make a store are import, serve, mcp, restore, copy,
-policy add, apikey create and the knowledge commands that write; each says that it made
-it. None makes a folder, except for the store that is used without --store.`,
+		Long: `Makes the store that --store names if there is none, and says so. An existing store stays as it is. Other
+commands that make a store are import, serve, mcp, restore, copy, policy add, apikey create and the knowledge
+commands that write; each says that it made it. None makes a folder, except for the default store.`,
 		Example: `  graphkernel init
   graphkernel --store sqlite:/var/lib/graphkernel/graphkernel.db init`,
 		Args: cli.NoArgs,

@@ -20,18 +20,17 @@ func migrateCommand(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "migrate",
 		Short: "Bring the store's tables to the schema of this version",
-		Long: `Brings the store's tables to the schema of this version of the program, in one
-transaction and under a lock. Every command does so by itself when it opens a store; this
-one is for those who let the service run as a user who may not change tables, and for a
-look beforehand. The first migration of an empty PostgreSQL database makes the tables. A
-store of a newer version is refused and left as it is.
+		Long: `Brings the store's tables to the schema of this version of the program, in one transaction and under a lock.
+Every command does so by itself when it opens a store. This command is for a service that runs as a user who
+may not change tables, and for seeing beforehand what would be done. The first migration of an empty PostgreSQL
+database makes the tables. A store of a newer version is refused and left as it is.
 
-With --output json: {"from":N,"to":N,"applied":bool}; from is 0 if there are no tables.`,
+With --output json: {"from":N,"to":N,"applied":bool}; "from" is 0 if there are no tables.`,
 		Example: "  graphkernel --store postgres://owner@db/graphkernel migrate --dry-run\n  graphkernel --store postgres://owner@db/graphkernel migrate",
 		Args:    cli.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return migrate(a, c.Context(), dry) },
 	}
-	c.Flags().BoolVar(&dry, "dry-run", false, "say what would be done, and do nothing")
+	c.Flags().BoolVar(&dry, "dry-run", false, "show what would be done, and change nothing")
 	return c
 }
 

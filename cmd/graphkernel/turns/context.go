@@ -30,20 +30,20 @@ func contextCommand(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "context TASK...",
 		Short: "Assemble what an agent should know for a task",
-		Long: `Chooses turns, facts and beliefs for a task, under a policy and a budget of tokens, and prints them as a
-prompt: turns that fit the words of the task, the slice around the anchor, what a person said and what was said last in
-its conversation, what is known of the names in the task, and what is believed. The choice is signed, and recorded as shown.
+		Long: `Chooses turns, facts and beliefs for a task, under a policy and a budget of tokens, and prints them as a prompt:
+turns that fit the words of the task, the slice around the anchor, what a person said and what was said last in
+its conversation, facts about the names in the task, and beliefs. The choice is signed, and recorded as shown.
 
-Hard rules, and whatever else is believed of kinds that every context has, come first and are never cut: a budget that is
-too small for them is an error that names them. --space says whose they are; without it all spaces count.
+Hard rules, and other beliefs of kinds that every context contains, come first and are never cut: a budget that
+is too small for them is an error that names them. --space limits the spaces that they come from (default: all).
 
-The budget counts text, as UTF-8 bytes over four; headings and markup come on top.
+The budget counts text, as UTF-8 bytes divided by four; headings and markup are not counted.
 
-Formats: markdown, xml and text are prompts; openai and anthropic are members of a request to these APIs; json is for
-programs; bundle is the evidence, canonical JSON, to be handed on and verified. From a bundle anyone can recompute the
-choice, and the prompt byte for byte, without the store.
+Formats: markdown, xml and text are prompts; openai and anthropic are members of a request to these APIs; json is
+for programs; bundle is the evidence, canonical JSON, to be handed on and verified. From a bundle anyone can
+compute the choice again, and the prompt byte for byte, without the store.
 
-With --output json and -o, standard output tells what was written:
+With --output json and -o, the result on standard output is:
 
   {"context_id","file","format","turns","facts","beliefs","candidates","cost","sufficiency_ppm","missing",
    "as_of","policy_id","key_id","bundle_sha256"}`,
@@ -64,14 +64,14 @@ With --output json and -o, standard output tells what was written:
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	flags := c.Flags()
-	flags.StringVar(&f.anchor, "anchor", "", "the turn that the agent goes on from: its id, at least 4 characters that begin it, or its external_id")
+	flags.StringVar(&f.anchor, "anchor", "", "the turn from which the agent goes on: its id, at least 4 characters that begin it, or its external_id")
 	cli.FindFlag(c, &f.find)
-	flags.IntVar(&f.budget, "budget", 0, "tokens of text (default: the policy's, which is also the most)")
-	flags.StringVar(&f.policy, "policy", string(contexts.DefaultID), "the policy to choose by")
-	flags.Uint64Var(&f.asOf, "as-of", 0, "choose from what was there at this sequence number; 0 is the anchor's own, or the present without an anchor")
+	flags.IntVar(&f.budget, "budget", 0, "the most tokens of text (default: those of the policy, which are also the limit)")
+	flags.StringVar(&f.policy, "policy", string(contexts.DefaultID), "the policy that chooses the content")
+	flags.Uint64Var(&f.asOf, "as-of", 0, "choose from the graph as of this sequence number; 0 is the anchor's own, or the present without an anchor")
 	flags.StringVar(&f.format, "format", string(contexts.Markdown), strings.Join(contextFormats(), ", "))
-	flags.StringSliceVar(&f.spaces, "space", nil, "a space of beliefs that counts; may be repeated (default: all)")
-	flags.StringVarP(&f.out, "out", "o", "", "the file to write; standard output if absent")
+	flags.StringSliceVar(&f.spaces, "space", nil, "a space of beliefs to include; may be repeated (default: all)")
+	flags.StringVarP(&f.out, "out", "o", "", "the file to write (default: standard output)")
 	_ = c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(contextFormats(), cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 	_ = c.RegisterFlagCompletionFunc("policy", a.Stores.CompletePolicies(contexts.PolicyType))                               // the flag exists
 	spaces := a.Stores.CompleteSpaces()
@@ -92,7 +92,7 @@ func contextFormats() []string {
 	return names
 }
 
-// A contextJSON tells what went into a file.
+// A contextJSON says what was written to a file.
 type contextJSON struct {
 	ContextID   string   `json:"context_id"`
 	File        string   `json:"file"`
@@ -169,7 +169,7 @@ func assembleContext(a *cli.App, c *cobra.Command, task string, f *contextFlags)
 	})
 }
 
-// written returns what is asked for: the evidence, or the prompt.
+// written returns the requested output: the evidence, or the prompt.
 func written(issued *client.Context, f *contextFlags) []byte {
 	switch f.format {
 	case formatBundle:

@@ -21,46 +21,53 @@ func eraseCommand(a *cli.App) *cobra.Command {
 	var f eraseFlags
 	c := &cobra.Command{
 		Use:   "erase {{TURN | --context ID | --conversation ID | --author NAME | --search WORDS | --from SEQ --to SEQ | --retention POLICY} --reason TEXT | --list-held | --release TURN...}",
-		Short: "Delete the text of turns for good; slices that hold them still verify and replay",
-		Long: `Deletes the text, the author, the attributes and the salt of a turn, beyond recovery
-from the store, and records when and why. Its place in the graph stays: slices cut
-before still verify, and a replay says that the text was erased. Facts that were learned
-from the turn are erased with it. This cannot be undone.
+		Short: "Delete the text of turns for good; slices with them still verify and replay",
+		Long: `Deletes the text, the author, the attributes and the salt of a turn, beyond recovery from the store, and records
+when and why. The turn's place in the graph stays: slices cut before still verify, and a replay reports that the
+text was erased. Facts that were learned from the turn are erased with it. This cannot be undone.
 
-Bundles that were handed out before still hold the text, and so do backups: a restore of an older one brings it back, without the record of the erasure. Delete those, or erase again after a restore. (PostgreSQL forgets
+Bundles that were handed out before still hold the text, and so do backups: restoring an older backup brings the
+text back, without the record of the erasure. Delete those, or erase again after a restore. (PostgreSQL removes
 the bytes themselves only with time: docs/scaling.md.)
 
-Other turns stay as they are: if a model was asked for facts about the turn, the prompt and the response that keep its text are
-named, to be erased as well. Agents' own transcripts stay as they are, too: each that the turn came from, or that was told
-it in a context, is named if it is found, and so are the contexts and slices that held the text.
+Other turns stay as they are. If a model was asked for facts about the turn, the prompt and the response that
+contain its text are listed, so that you can erase them too. Agents' own transcripts also stay as they are: each
+transcript that the turn came from, or that received it in a context, is listed if it is found, and so are the
+contexts and slices that held the text.
 
-Many turns are erased by their conversation (its id, or a beginning of it), by their author, by words, or by their sequence
-numbers, which is how an import is undone: import says the head before and after.
+To erase many turns, select them by conversation (its id, or a beginning of it), author, words or sequence
+numbers. Sequence numbers undo an import, which reports the head before and after.
 
---search takes the turns whose text or author holds each of the WORDS, in any case and inside other words, too; every turn is looked at, so none is missed. --dry-run lists what would go.
+--search selects the turns whose text or author contains each of the WORDS, in any case and also inside other
+words. It examines every turn, so none is missed. --dry-run lists what would be erased.
 
---retention takes the turns that have kept their text for as long as a policy lets them (retention_v1: the first rule that
-a turn matches says for how many days); run it each day to apply the policy.
+--retention selects the turns that have kept their text for as long as a policy allows (retention_v1: the first
+rule that a turn matches says for how many days). Run it each day to apply the policy.
 
-On a terminal the command asks before it erases. Elsewhere, --yes must be given to erase many.
+On a terminal the command asks before it erases. Elsewhere, erasing many turns requires --yes.
 
---context erases the words of the task of a context that was handed out (its id, or a beginning of it: graphkernel contexts lists them), with
-the budget, the anchor and the salt that were asked for beside them. It takes no text of a turn, and no other flag takes a task, except that of a context which
-showed a turn that is erased. The bundle that was handed out still verifies; a replay of the record says that the task was erased.
+--context erases the words of the task of a context that was handed out (its id, or a beginning of it, which
+graphkernel contexts lists), with the budget, the anchor and the salt of the request. It erases no text of a
+turn. No other flag erases a task, unless the context showed a turn that is erased. The bundle that was handed
+out still verifies; a replay of the record reports that the task was erased.
 
-A text that is erased does not come back by a copy. If it comes again under another id (from a fork, a resumed session or an import), the turn is admitted in its
-place, without its text, if it has the same text at the same instant, after the same text, or of 64 bytes and more. A person who says the words again
-is not held back; import counts that.
+A copy does not bring an erased text back. If the text comes again under another id (from a fork, a resumed
+session or an import), the turn is admitted without its text if it has the same text at the same instant, the
+same text after the same text, or a text of 64 bytes or more that is the same. A person who says the words again
+is not held back; import counts such turns.
 
---list-held lists the turns that were held back, and --release frees some: import the file again then, and the
-text is admitted as a reply to the turn.
+--list-held lists the turns that were held back, and --release frees some: import the file again afterwards, and
+the text is admitted as a reply to the turn.
 
-Texts are recognised by a key in a file of the user's (GRAPHKERNEL_ERASURES_KEY, else erasures.key beside the keyring), which the
-first erasure makes. It is in no store and in no backup of one; without it nothing is held back, and the erasure says so.
+Texts are recognised with a key in a file of the user (GRAPHKERNEL_ERASURES_KEY, or erasures.key beside the
+keyring), which the first erasure makes. No store and no backup of a store contains it. Without it nothing is
+held back, and the erasure says so.
 
 ` + cli.AnchorHelp + `
 
-The JSON of --list-held is {"held_back":[{"seq","turn","erased","rule","at","by","place","released"}]}, and of --release {"released"}. The JSON of a task is {"context","seq","reason","at","by","already"}. The JSON of many is {"erased","already","reason","dry_run","turns":[{"id","seq","author","content"}],"shown_in":[ID],
+The JSON of --list-held is {"held_back":[{"seq","turn","erased","rule","at","by","place","released"}]}, and of
+--release {"released"}. The JSON of a task is {"context","seq","reason","at","by","already"}. The JSON of many
+turns is {"erased","already","reason","dry_run","turns":[{"id","seq","author","content"}],"shown_in":[ID],
 "contexts":[ID],"slices":[ID],"transcripts":[FILE]}.`,
 		Example: `  graphkernel erase 42fec86c --reason 'asked for by the person who wrote it'
   graphkernel erase --search 'oncall@checkout.example' --dry-run
@@ -102,18 +109,18 @@ The JSON of --list-held is {"held_back":[{"seq","turn","erased","rule","at","by"
 
 		ValidArgsFunction: a.Stores.CompleteTurns(false),
 	}
-	c.Flags().StringVar(&f.reason, "reason", "", "why, for the record (required, except with --dry-run)")
+	c.Flags().StringVar(&f.reason, "reason", "", "the reason, for the record (required, except with --dry-run)")
 	c.Flags().StringVar(&f.context, "context", "", "erase the task of this context, and no text of a turn")
 	c.Flags().StringVar(&f.conversation, "conversation", "", "erase every turn of this conversation")
 	c.Flags().StringVar(&f.author, "author", "", "erase every turn of this author, such as human:anna")
-	c.Flags().StringVar(&f.search, "search", "", "erase every turn whose text or author holds each of these words")
+	c.Flags().StringVar(&f.search, "search", "", "erase every turn whose text or author contains each of these words")
 	c.Flags().Uint64Var(&f.from, "from", 0, "erase the turns from this sequence number on")
-	c.Flags().Uint64Var(&f.to, "to", 0, "erase the turns up to this sequence number, with it")
+	c.Flags().Uint64Var(&f.to, "to", 0, "erase the turns up to and including this sequence number")
 	c.Flags().StringVar(&f.retention, "retention", "", "erase the turns that this policy (retention_v1) no longer keeps")
 	c.Flags().BoolVar(&f.dry, "dry-run", false, "list what would be erased, and erase nothing")
 	c.Flags().BoolVar(&f.yes, "yes", false, "do not ask")
-	c.Flags().BoolVar(&f.held, "list-held", false, "list turns whose text was held back, since it was erased under another id")
-	c.Flags().BoolVar(&f.release, "release", false, "free the named turns, whose text was held back")
+	c.Flags().BoolVar(&f.held, "list-held", false, "list turns whose text was held back because it was erased under another id")
+	c.Flags().BoolVar(&f.release, "release", false, "free the named turns, so that their text is no longer held back")
 	cli.NoFiles(c, "reason", "author", "search", "from", "to")
 	_ = c.RegisterFlagCompletionFunc("conversation", a.Stores.CompleteTurns(true))                // the flag exists
 	_ = c.RegisterFlagCompletionFunc("context", a.Stores.CompleteIssued(cli.KindContext))         // the flag exists
@@ -135,7 +142,7 @@ func (f *eraseFlags) check() error {
 	return nil
 }
 
-// erase erases one turn that a person names.
+// erase erases the turn that a person names.
 func erase(a *cli.App, c *cobra.Command, turn string, f *eraseFlags) error {
 	if err := f.check(); err != nil {
 		return err
@@ -204,7 +211,7 @@ func erase(a *cli.App, c *cobra.Command, turn string, f *eraseFlags) error {
 	})
 }
 
-// eraseTask erases the task of a context that a person names.
+// eraseTask erases the task of the context that a person names.
 func eraseTask(a *cli.App, c *cobra.Command, f *eraseFlags) error {
 	if err := f.check(); err != nil {
 		return err
@@ -251,7 +258,7 @@ func eraseTask(a *cli.App, c *cobra.Command, f *eraseFlags) error {
 	})
 }
 
-// inBackups says where an erased text still is that no command can look into.
+// inBackups is the note about erased text in backups, which no command can check.
 const inBackups = "  backups that were made before still hold the text, and restoring one brings it back: delete them, or erase again after a restore\n"
 
 // printUnguarded says why copies of an erased text are not held back, if they are not.
@@ -261,7 +268,7 @@ func printUnguarded(w io.Writer, why string) {
 	}
 }
 
-// printShownIn names the turns that keep what models were shown of what was erased.
+// printShownIn names the turns that contain erased text because models were shown it.
 func printShownIn(w io.Writer, shown []dag.TurnID) {
 	for _, other := range shown {
 		fmt.Fprintf(w, "  turn %s keeps what a model was shown of it, or what the model made of that; erase it too\n", other)

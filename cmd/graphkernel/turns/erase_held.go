@@ -13,7 +13,7 @@ import (
 	"github.com/graphkernel/graphkernel/token"
 )
 
-// checkHeld refuses what --list-held and --release do not go with.
+// checkHeld refuses arguments that cannot be combined with --list-held and --release.
 func (f *eraseFlags) checkHeld(c *cobra.Command, args []string) error {
 	for _, flag := range []string{"reason", "context", "conversation", "author", "search", "from", "to", "retention", "dry-run", "yes"} {
 		if c.Flags().Changed(flag) {

@@ -20,20 +20,20 @@ import (
 	"github.com/graphkernel/graphkernel/render"
 )
 
-// leftover is where the text of turns still is that were erased here.
+// leftover lists the places that still contain the text of turns that were erased here.
 type leftover struct {
-	contexts []string // ids of contexts that showed it
-	slices   []string // ids of slices that held it
-	unlooked string   // why it is not known of all slices; "" if it is
+	contexts []string // ids of contexts that showed the text
+	slices   []string // ids of slices that contained the text
+	unlooked string   // why some slices could not be checked; "" if all were
 	files    []string // agents' transcripts that the turns came from
-	told     []string // agents' transcripts that such a context was told to
-	folders  []string // in which agents worked, of conversations whose transcript was not found
+	told     []string // agents' transcripts of sessions that received such a context
+	folders  []string // folders of conversations whose transcript was not found
 }
 
-// mostHanded bounds the turns whose evidence is looked for: slices are cut again for each.
+// mostHanded is the most turns for which evidence is searched: slices are cut again for each.
 const mostHanded = 100
 
-// leftOf looks for what holds the text of turns. It is asked before they are erased, since then more is known of them.
+// leftOf finds the places that contain the text of turns. It is called before the turns are erased, because more is known about them then.
 func leftOf(ctx context.Context, a *cli.App, s *cli.Session, turns []cli.Turn) (leftover, error) {
 	left := leftover{contexts: []string{}, slices: []string{}, files: []string{}}
 	if len(turns) > mostHanded {
@@ -80,10 +80,10 @@ func transcriptRoots(a *cli.App) (roots []string) {
 	return roots
 }
 
-// transcripts looks through the agents' transcripts for records that the turns came from: by the turn's id, by the name that the agent has
-// for it, or by the session that the name begins with. A session that was resumed or forked repeats records, so there may be several.
+// transcripts searches the agents' transcripts for records of the turns: by the turn's id, by the record's name in the agent, or by the session that the name
+// begins with. A resumed or forked session repeats records, so there may be several transcripts.
 func (l *leftover) transcripts(a *cli.App, turns []cli.Turn) {
-	names := map[string][]int{} // turns by what a record of theirs is called
+	names := map[string][]int{} // turns by the names that their records have
 	for i := range turns {
 		t := &turns[i]
 		name, _, _ := strings.Cut(t.Attrs[dag.AttrExternalID], "/")
@@ -95,7 +95,7 @@ func (l *leftover) transcripts(a *cli.App, turns []cli.Turn) {
 	}
 	found := map[dag.ConversationID]bool{}
 	for _, root := range transcriptRoots(a) {
-		_ = filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error { // what cannot be read is not there
+		_ = filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error { // unreadable files are skipped
 			if err != nil || e.IsDir() || !capture.IsTranscript(path) {
 				return nil
 			}
@@ -127,7 +127,7 @@ func (l *leftover) transcripts(a *cli.App, turns []cli.Turn) {
 	}
 }
 
-// saved adds the file in which Claude Code saved a result of a session, if the turn came from one.
+// saved adds the file in which Claude Code saved a tool's result of a session, if the turn came from it.
 func (l *leftover) saved(session, name string) {
 	if name == "" || !filepath.IsLocal(name) {
 		return
@@ -138,7 +138,7 @@ func (l *leftover) saved(session, name string) {
 	}
 }
 
-// readTranscript reads a transcript, also one that its agent packed.
+// readTranscript reads a transcript, even if its agent has compressed it.
 func readTranscript(path string) ([]byte, error) {
 	in, err := ingest.Open(path)
 	if err != nil {
@@ -148,8 +148,8 @@ func readTranscript(path string) ([]byte, error) {
 	return data, cmp.Or(err, in.Close())
 }
 
-// recordNames returns the values of the members "uuid", "id" and "sessionId" in a text of JSON, at whatever depth. A reference to another record, such
-// as parentUuid, is none of them.
+// recordNames returns the values of the members "uuid", "id" and "sessionId" in a JSON text, at any depth. References to other records, such as parentUuid,
+// are not included.
 func recordNames(data []byte) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		for {
@@ -173,7 +173,7 @@ func recordNames(data []byte) func(yield func(string) bool) {
 	}
 }
 
-// all returns every transcript that holds the text.
+// all returns every transcript that contains the text.
 func (l *leftover) all() []string {
 	all := slices.Concat(l.files, l.told)
 	slices.Sort(all)

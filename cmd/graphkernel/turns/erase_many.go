@@ -20,18 +20,18 @@ import (
 	"github.com/graphkernel/graphkernel/token"
 )
 
-// An erasedJSON is a turn that is erased, or would be.
+// An erasedJSON is a turn that was erased, or would be.
 type erasedJSON struct {
 	ID      string `json:"id"`
 	Seq     uint64 `json:"seq"`
-	Author  string `json:"author,omitempty"`  // before it is erased
-	Content string `json:"content,omitempty"` // before it is erased
+	Author  string `json:"author,omitempty"`  // as it was before the erasure
+	Content string `json:"content,omitempty"` // as it was before the erasure
 }
 
-// An erasedManyJSON is what became of many turns.
+// An erasedManyJSON is the result of erasing many turns.
 type erasedManyJSON struct {
 	Erased      int          `json:"erased"`
-	Already     int          `json:"already"` // that have no text
+	Already     int          `json:"already"` // turns that already had no text
 	Reason      string       `json:"reason,omitempty"`
 	DryRun      bool         `json:"dry_run"`
 	Turns       []erasedJSON `json:"turns"`
@@ -81,7 +81,7 @@ func eraseMany(a *cli.App, c *cobra.Command, f *eraseFlags) error {
 	})
 }
 
-// which returns the query for the turns that are meant, and which of its turns they are.
+// which returns the query for the selected turns, and a function that reports whether a turn of the query is selected.
 func (f *eraseFlags) which(a *cli.App, c *cobra.Command, s *cli.Session, words []string, now time.Time) (q api.TurnQuery, lets func(*cli.Turn) bool, err error) {
 	switch {
 	case c.Flags().Changed("conversation"):
@@ -122,7 +122,7 @@ func (f *eraseFlags) which(a *cli.App, c *cobra.Command, s *cli.Session, words [
 	return q, func(t *cli.Turn) bool { return uint64(t.Seq) >= f.from && uint64(t.Seq) <= f.to }, nil
 }
 
-// find returns the turns that are meant, by their numbers, and how many of those meant have no text.
+// find returns the selected turns that have a text, by number, and the number of those without text.
 func (f *eraseFlags) find(ctx context.Context, s *cli.Session, q api.TurnQuery, lets func(*cli.Turn) bool) (turns []cli.Turn, already int, err error) {
 	err = s.EachTurn(ctx, q, func(t *cli.Turn) error {
 		switch {
@@ -142,10 +142,10 @@ func (f *eraseFlags) find(ctx context.Context, s *cli.Session, q api.TurnQuery, 
 	return turns, already, err
 }
 
-// errPast ends a listing whose other turns have greater numbers.
+// errPast ends a listing when all further turns have greater numbers.
 var errPast = fmt.Errorf("past the last number")
 
-// showErased shows what would be erased, and unless this is a dry run asks whether it is to be.
+// showErased lists the turns to erase and, unless this is a dry run, asks for confirmation.
 func showErased(a *cli.App, ctx context.Context, s *cli.Session, turns []cli.Turn, f *eraseFlags) error {
 	const most = 20
 	list := func(w io.Writer, turns []cli.Turn) {

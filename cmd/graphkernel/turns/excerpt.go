@@ -7,8 +7,8 @@ import (
 	"github.com/graphkernel/graphkernel/retrieval/analysis"
 )
 
-// excerpt returns a text from shortly before the place on in which the next most bytes have the most different words of a query, from its beginning
-// if none is there. Of equal places the first counts.
+// excerpt returns a text from shortly before the position at which the next most bytes contain the most different words of a query; if no word occurs, from
+// its beginning. Of equally good positions, the first is used.
 func excerpt(text, query string, most int) string {
 	var words []string
 	for _, at := range analysis.Words(query) {
@@ -17,7 +17,7 @@ func excerpt(text, query string, most int) string {
 		}
 	}
 	lower := strings.ToLower(text)
-	if len(lower) != len(text) || len(words) == 0 { // letters whose small forms have other lengths
+	if len(lower) != len(text) || len(words) == 0 { // some letters change their length in lower case
 		return text
 	}
 	best, place := 0, 0
@@ -41,7 +41,7 @@ func excerpt(text, query string, most int) string {
 			from = at + len(word)
 		}
 	}
-	const before = 24 // bytes that are shown of what comes before
+	const before = 24 // bytes before the position that are also shown
 	if place <= before {
 		return text
 	}
@@ -57,7 +57,7 @@ func excerpt(text, query string, most int) string {
 	return "… " + text[from:]
 }
 
-// stemmed returns the beginning that the forms of a word have in common, roughly: what it shares with its stem.
+// stemmed returns the beginning that the forms of a word share, roughly: the part that the word shares with its stem.
 func stemmed(word string) string {
 	stem := analysis.English.Terms(nil, word)[0]
 	n := 0

@@ -26,13 +26,14 @@ func explainCommand(a *cli.App) *cobra.Command {
 	var flags cutFlags
 	c := &cobra.Command{
 		Use:   "explain {ANCHOR|CONTEXT} TURN",
-		Short: "Say why a turn is in a slice or a context, or why it is not",
-		Long: `Chooses again, signs nothing, and says what became of the turn.
+		Short: "Explain why a turn is or is not in a slice or a context",
+		Long: `Selects again, signs nothing, and shows what became of the turn.
 
-With an ANCHOR, the slice around it is cut: the answer is the turn's score, its distance, by which way it was reached,
-and what beat it. With a CONTEXT, the answer is what its score is made of, and whether others left room for it. A context
-is named by its id, or by the file of its bundle, which needs no store; in place of a turn a fact can be named by its
-statement. The file of a slice says by which way a turn of it was reached.
+With an ANCHOR, the slice around it is cut: the answer has the turn's score, its distance, the path by which it
+was reached, and the turns that beat it. With a CONTEXT, the answer shows what the turn's score consists of, and
+whether other turns left room for it. A context is named by its id, or by the file of its bundle, which needs no
+store; instead of a turn, a fact can be named by its statement. With the file of a slice, the answer shows by
+which path a turn in it was reached.
 
 ` + cli.AnchorHelp,
 		Example: "  graphkernel explain d93a7abe 42fec86c\n  graphkernel explain context.json 42fec86c",
@@ -86,7 +87,7 @@ func explain(a *cli.App, c *cobra.Command, anchor, turn string, flags cutFlags) 
 	})
 }
 
-// explainIssued explains a context on record.
+// explainIssued explains a recorded context.
 func explainIssued(a *cli.App, c *cobra.Command, id slice.SliceID, of string) error {
 	return a.Stores.WithReadKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
 		in := api.ExplainContextRequest{ContextID: id, Turn: of}
@@ -103,7 +104,7 @@ func explainIssued(a *cli.App, c *cobra.Command, id slice.SliceID, of string) er
 	})
 }
 
-// explainFile explains the context in a file, by what it says of itself.
+// explainFile explains the context in a file from the file alone.
 func explainFile(a *cli.App, c *cobra.Command, path, of string) error {
 	data, err := a.IO.ReadFile(c.Context(), path, slice.MaxBundle)
 	if err != nil {
@@ -128,7 +129,7 @@ func explainFile(a *cli.App, c *cobra.Command, path, of string) error {
 	return a.IO.Print(w, func(out io.Writer) { fmt.Fprintln(out, w.Explanation) })
 }
 
-// explainSlice explains the slice in a file. Of a turn that is not in it the store alone can say why.
+// explainSlice explains the slice in a file. For a turn that is not in the slice, only the store can say why.
 func explainSlice(a *cli.App, path string, data []byte, of string) error {
 	switch k := kinds.Of(data); {
 	case k != slice.Bundles:

@@ -27,7 +27,7 @@ import (
 	"github.com/graphkernel/graphkernel/token"
 )
 
-// An importing is what the flags of import say.
+// An importing holds the flags of import.
 type importing struct {
 	format  string
 	learn   bool
@@ -44,25 +44,24 @@ func importCommand(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "import PATH...",
 		Short: "Admit conversations from files, folders, archives and git repositories",
-		Long: "Reads, and finds out by looking which it is:\n\n" + formatsHelp() + `
-A PATH is a file, a folder with all files below it, a git repository, a .zip archive with
-all files in it, a .gz or .zst file, or - for standard input. --format names the format where looking
-is not enough.
+		Long: "Detects the format of its input, which is one of these:\n\n" + formatsHelp() + `
+A PATH is a file, a folder with all files below it, a git repository, a .zip archive with all files in it, a .gz
+or .zst file, or - for standard input. --format names a format that cannot be detected.
 
-Turns are admitted in batches, each whole or not at all. Importing again admits
-what is new and changes nothing else.
+Turns are admitted in batches; each batch is admitted whole or not at all. Importing again admits new turns and
+changes nothing else.
 
-What is left out is counted by reason (docs/importers.md explains each), and named with --verbose. A record that was changed after it was imported is
-named and left out, and the stored turn stays.
+Omitted records are counted by reason (docs/importers.md explains each), and named with --verbose. A record that
+was changed after it was imported is named and omitted, and the stored turn stays.
 
-Secrets are replaced by tokens before anything is stored, unless --secrets says otherwise. Sessions of folders that capture leaves out
-("graphkernel capture" lists them) are left out and counted; --all-folders takes them.
+Secrets are replaced by tokens before anything is stored, unless --secrets says otherwise. Sessions of folders
+that capture leaves out ("graphkernel capture" lists them) are omitted and counted; --all-folders imports them.
 
---skip keeps conversations out: by the beginning of an id or of a session's name (4 characters or more), by a
-title, or by a pattern for titles such as '*salary*', in any case.
+--skip omits conversations: by the beginning of an id or of a session's name (4 characters or more), by a title,
+or by a pattern for titles such as '*salary*', in any case.
 
---dry-run stores nothing and says what would be new. With --extract,
-facts are learned from the turns that were admitted, as knowledge extract does it.
+--dry-run stores nothing and shows what would be new. With --extract, facts are learned from the admitted turns,
+as graphkernel knowledge extract does.
 
 The result, as JSON:
 
@@ -93,15 +92,15 @@ The result, as JSON:
 	for _, f := range ingest.Formats {
 		names = append(names, string(f))
 	}
-	c.Flags().StringVar(&im.format, "format", "", fmt.Sprintf("one of %v; found by looking if absent", names))
-	c.Flags().BoolVar(&im.learn, "extract", false, "learn facts from what is admitted")
-	c.Flags().BoolVar(&im.dry, "dry-run", false, "store nothing, and say what would be admitted")
-	c.Flags().BoolVarP(&im.verbose, "verbose", "v", false, "name each file and line that is left out, on standard error")
-	c.Flags().StringArrayVar(&im.skip, "skip", nil, "leave out the conversation with this id, session or title; may be given again")
-	c.Flags().BoolVar(&im.wait, "wait", false, "end when the index of search is made of every turn of the store, however long that takes")
-	c.Flags().BoolVar(&im.noIndex, "no-index", false, "leave the index of search to the next import, capture or service")
+	c.Flags().StringVar(&im.format, "format", "", fmt.Sprintf("one of %v (default: detected from the content)", names))
+	c.Flags().BoolVar(&im.learn, "extract", false, "learn facts from the admitted turns")
+	c.Flags().BoolVar(&im.dry, "dry-run", false, "store nothing, and show what would be admitted")
+	c.Flags().BoolVarP(&im.verbose, "verbose", "v", false, "name each omitted file and line, on standard error")
+	c.Flags().StringArrayVar(&im.skip, "skip", nil, "omit the conversation with this id, session or title; may be repeated")
+	c.Flags().BoolVar(&im.wait, "wait", false, "wait until every turn of the store is in the search index, however long that takes")
+	c.Flags().BoolVar(&im.noIndex, "no-index", false, "leave updating the search index to the next import, capture or service")
 	c.MarkFlagsMutuallyExclusive("wait", "no-index")
-	c.Flags().BoolVar(&im.folders, "all-folders", false, "take sessions of folders that capture leaves out, too")
+	c.Flags().BoolVar(&im.folders, "all-folders", false, "also import sessions of folders that capture leaves out")
 	cli.NoFiles(c, "skip")
 	a.Settings.RegisterSecrets(c)
 	_ = c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
@@ -135,7 +134,7 @@ type importJSON struct {
 	ExitCode      int                  `json:"exit_code,omitempty"`
 }
 
-// A changedJSON names a record that says something else than the stored turn.
+// A changedJSON names a record whose content differs from the stored turn.
 type changedJSON struct {
 	Place string `json:"place"`
 	Turn  string `json:"turn"`
@@ -216,13 +215,13 @@ func importPaths(a *cli.App, c *cobra.Command, paths []string, im *importing) er
 		}
 		return im.finish(a, &report, result, left, policy)
 	}
-	if a.Stores.WouldMake() { // not for an input of which nothing can be admitted
+	if a.Stores.WouldMake() { // no store is made for an input without turns
 		again, remove, err := spooled(a.IO.Stdin, paths)
 		if err != nil {
 			return err
 		}
 		defer remove()
-		look, err := a.Settings.LeavingOut(im.skip, im.folders) // the other one counts
+		look, err := a.Settings.LeavingOut(im.skip, im.folders) // the other LeavingOut counts
 		if err != nil {
 			return err
 		}
@@ -281,7 +280,7 @@ func importPaths(a *cli.App, c *cobra.Command, paths []string, im *importing) er
 	})
 }
 
-// index makes what the store lacks of the index of search.
+// index makes the missing parts of the store's search index.
 func (im *importing) index(a *cli.App, c *cobra.Command, s *cli.Session, admitted int) error {
 	if im.noIndex {
 		return nil
@@ -298,7 +297,7 @@ func (im *importing) index(a *cli.App, c *cobra.Command, s *cli.Session, admitte
 	return nil
 }
 
-// finish prints what became of an import that came to its end. That is an error if a document was not whole.
+// finish prints the result of a complete import. It returns an error if a document was incomplete.
 func (im *importing) finish(a *cli.App, report *kernel.ImportReport, result importJSON, left *cli.LeavingOut, policy secrets.Policy) error {
 	err := brokenDocuments(report)
 	if err != nil && a.IO.Output == "json" {
@@ -313,8 +312,8 @@ func (im *importing) finish(a *cli.App, report *kernel.ImportReport, result impo
 	return cmp.Or(err, printed)
 }
 
-// brokenDocuments is an error if a document ended, or stopped being JSON, before its end, or if nothing is known in something that was given. What is whole stays, and what
-// is known was imported.
+// brokenDocuments returns an error if a document ended early, or stopped being JSON, or if the format of a given file is unknown. Complete parts and known
+// files were imported and stay.
 func brokenDocuments(report *kernel.ImportReport) error {
 	err := brokenOnly(report)
 	for _, unknown := range report.Read.Unknown {
@@ -342,14 +341,14 @@ func brokenOnly(report *kernel.ImportReport) error {
 	return fmt.Errorf("%w: %s; %s", ingest.ErrBroken, strings.Join(all, "; "), then)
 }
 
-// holdsTurns reports whether an input holds a turn, without a store. It reads up to the first.
+// holdsTurns reports whether an input has a turn, without a store. It reads until the first turn.
 func holdsTurns(ctx context.Context, paths []string, opts ingest.Options, left *cli.LeavingOut) bool {
 	found := errors.New("a turn")
 	_, err := ingest.ReadAll(ctx, paths, ingest.Options{Format: opts.Format, Stdin: opts.Stdin, LeaveOut: left.Reason, Looks: opts.Looks}, func(*ingest.Batch) error { return found })
 	return errors.Is(err, found)
 }
 
-// spooled copies standard input to a file, if it is among the paths, so that it can be read twice.
+// spooled copies standard input to a file if it is among the paths, so that it can be read twice.
 func spooled(in io.Reader, paths []string) (again func() (io.Reader, error), remove func(), err error) {
 	if !slices.Contains(paths, ingest.Stdin) {
 		return func() (io.Reader, error) { return in, nil }, func() {}, nil
@@ -369,15 +368,15 @@ func spooled(in io.Reader, paths []string) (again func() (io.Reader, error), rem
 	}, remove, nil
 }
 
-// warnUnmatched says which values of --skip kept nothing out, since what they were to keep out may be stored now.
+// warnUnmatched warns about values of --skip that matched nothing, because the conversations that they were meant for may be stored now.
 func warnUnmatched(a *cli.App, left *cli.LeavingOut) {
 	for _, value := range left.Unmatched() {
 		a.IO.Warn("graphkernel: --skip %q matched no conversation and left out nothing; want the beginning of an id or session, a title, or a pattern such as '*word*'", value)
 	}
 }
 
-// nothingImported is an error if what was read holds no turn at all: that is no success, whatever format was named. Conversations that were left out
-// on purpose hold turns.
+// nothingImported returns an error if the input has no turn at all: that is not a success, whatever format was named. Conversations that were left out on
+// purpose count as turns.
 func nothingImported(report *kernel.ImportReport, left *cli.LeavingOut) error {
 	if err := brokenDocuments(report); err != nil && report.Admitted+report.Existing+report.Changed == 0 {
 		return err
@@ -395,8 +394,8 @@ func nothingImported(report *kernel.ImportReport, left *cli.LeavingOut) error {
 	return fmt.Errorf("%w: it holds no turn; left out: %s; --verbose names each", ingest.ErrFormat, strings.Join(out, ", "))
 }
 
-// importFailed says what was admitted before an error, which stays. In JSON nothing else is on standard output
-// then, so the program adds nothing to it.
+// importFailed prints what was admitted before an error, which is returned. With JSON output, this is the only object on standard output, so the program adds
+// nothing to it.
 func importFailed(a *cli.App, report *kernel.ImportReport, result importJSON, err error) error {
 	if a.IO.Output == "json" {
 		result.Error, result.ExitCode = err.Error(), cli.ExitCode(err)
@@ -412,12 +411,12 @@ func importFailed(a *cli.App, report *kernel.ImportReport, result importJSON, er
 	return err
 }
 
-// done says what was done about a secret.
+// done has the words for what was done about secrets.
 var done = map[secrets.Policy]struct{ count, one string }{
 	secrets.Redact: {"redacted", "replaced by a token"}, secrets.Report: {"reported", "stored as it is"}, secrets.Refuse: {"refused", "the turn was left out"},
 }
 
-// skippedLine names what was left out: "skipped PATH:LINE: REASON", or the number of records that have no line.
+// skippedLine describes a record that was left out: "skipped PATH:LINE: REASON", or the number of records without a line.
 func skippedLine(s ingest.Skip) string {
 	switch {
 	case s.Line > 0:
@@ -478,18 +477,17 @@ func exportCommand(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "export",
 		Short: "Write turns as JSONL that import reads back to the same bytes",
-		Long: `Writes one turn a line, in the order of admission, with its salt: importing the
-file elsewhere gives the same digests, leaves and slices. Handle it like the store
-itself. Erased turns are written without text, so that their children keep them.
-Erasures take sequence numbers and are no lines: what was admitted after one gets
-smaller numbers elsewhere, and bundles cut after one replay only here.`,
+		Long: `Writes one turn a line, in the order of admission, with its salt: importing the file elsewhere yields the same
+digests, leaves and slices. Protect the file like the store itself. Erased turns are written without text, so that
+their children keep them. Erasures have sequence numbers but are not exported: turns that were admitted after one
+get smaller numbers elsewhere, and bundles cut after one can be replayed only here.`,
 		Example: `  graphkernel export > turns.jsonl
   graphkernel export -o turns.jsonl && graphkernel --store sqlite:copy.db import turns.jsonl`,
 		Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return export(a, c, out, conversation) },
 	}
-	c.Flags().StringVarP(&out, "out", "o", "", "the file to write; standard output if absent")
-	c.Flags().StringVar(&conversation, "conversation", "", "write only this conversation (an id)")
+	c.Flags().StringVarP(&out, "out", "o", "", "the file to write (default: standard output)")
+	c.Flags().StringVar(&conversation, "conversation", "", "write only the conversation with this id")
 	cli.NoFiles(c, "conversation")
 	return c
 }
@@ -531,7 +529,7 @@ func export(a *cli.App, c *cobra.Command, out, conversation string) (err error) 
 	return nil
 }
 
-// exported returns the conversation that a person names by its id, or by the beginning of it.
+// exported returns the conversation that a person names by its id, or by a beginning of it.
 func exported(c *cobra.Command, s *cli.Session, name string) (dag.ConversationID, error) {
 	id, malformed := dag.AnyCase(dag.ParseConversationID)(name)
 	if malformed == nil {

@@ -24,10 +24,10 @@ import (
 	"github.com/graphkernel/graphkernel/token"
 )
 
-// An issuedCommand is slices or contexts: both are views of the one record of what was handed out.
+// An issuedCommand is the command slices or contexts: both list the same records of what was handed out.
 type issuedCommand struct {
 	name, one string
-	kind      string // the only kind that it has; "" for all
+	kind      string // the only kind that it shows; "" for all
 }
 
 var (
@@ -54,16 +54,17 @@ func (of issuedCommand) command(a *cli.App) *cobra.Command {
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	if of.kind == "" {
-		c.Long = `Lists what was handed out, the newest first: slices of turns, slices of facts, and contexts. Beside each is when
-it was, under which policy, how many turns (or facts) it holds, who asked for it first (the id of an API key, jwt: and a subject, local or stdio), and what was asked for: the task of a context, the names
-that a slice of facts starts from, or what is said in the anchor of a slice.`
+		c.Long = `Lists what was handed out, the newest first: slices of turns, slices of facts, and contexts. Each line shows when
+it was handed out, under which policy, how many turns (or facts) it holds, who asked for it first (the id of an API
+key, jwt: and a subject, local or stdio), and what was asked for: the task of a context, the names that a slice of
+facts starts from, or the text of the anchor of a slice.`
 		c.Flags().StringVar(&kind, "kind", "", "only this kind: "+strings.Join(issuedKinds, ", "))
 		_ = c.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(issuedKinds, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 	} else {
-		c.Long = "Lists the contexts that were handed out, the newest first. It is graphkernel slices --kind context."
+		c.Long = "Lists the contexts that were handed out, the newest first. It is the same as graphkernel slices --kind context."
 	}
-	c.Flags().IntVarP(&f.limit, "limit", "n", 0, fmt.Sprintf("list at most so many (default: %d; all with --output json)", listedByDefault))
-	c.Flags().StringVar(&f.since, "since", "", "list only what was handed out at this date or time, or later")
+	c.Flags().IntVarP(&f.limit, "limit", "n", 0, fmt.Sprintf("the most to list (default: %d; all with --output json)", listedByDefault))
+	c.Flags().StringVar(&f.since, "since", "", "only what was handed out at this date or time, or later")
 	cli.NoFiles(c, "limit", "since")
 	c.AddCommand(of.show(a), of.get(a))
 	return c
@@ -73,10 +74,10 @@ func (of issuedCommand) show(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "show ID",
 		Short: "Show a " + of.one + " that was handed out",
-		Long: `Shows what is on record of it, and makes it again to show what it holds. Once text in it was erased it cannot be
-made again, and only the record is shown. ID is its id, or a beginning of at least 4 characters that no other shares.
+		Long: `Shows the record, and computes the bundle again to show what it holds. If text in it was erased, that is not
+possible, and only the record is shown. ID is its id, or a beginning of at least 4 characters that no other shares.
 
-With --output json it is {"issued":RECORD,"bundle":BUNDLE,"gone":WHY}, of which bundle or gone is left out.`,
+With --output json the result is {"issued":RECORD,"bundle":BUNDLE,"gone":WHY}, without "bundle" or without "gone".`,
 		Args:              cli.OneArg("ID"),
 		RunE:              func(c *cobra.Command, args []string) error { return showIssued(a, c, of, args[0]) },
 		ValidArgsFunction: a.Stores.CompleteIssued(of.kind),
@@ -87,22 +88,22 @@ func (of issuedCommand) get(a *cli.App) *cobra.Command {
 	var out string
 	c := &cobra.Command{
 		Use:   "get ID",
-		Short: "Write a " + of.one + " again that was handed out",
-		Long: `Makes the newest bundle of the id again, byte for byte as it was handed out, and writes it. Nothing is signed or
-recorded anew. Once text in it was erased it cannot be made again, and the exit code is 1. ID is its id, or a beginning of at least 4
-characters that no other shares.
+		Short: "Write a " + of.one + " again, as it was handed out",
+		Long: `Computes the newest bundle of the id again, byte for byte as it was handed out, and writes it. Nothing is signed or
+recorded. If text in it was erased, that is not possible, and the exit code is 1. ID is its id, or a beginning of
+at least 4 characters that no other shares.
 
-With --output json and -o, standard output tells what was written: {"slice_id","kind","file","bundle_sha256"}.`,
+With --output json and -o, the result on standard output is {"slice_id","kind","file","bundle_sha256"}.`,
 		Example:           "  graphkernel " + of.name + " get 14247c56 -o again.json",
 		Args:              cli.OneArg("ID"),
 		RunE:              func(c *cobra.Command, args []string) error { return getIssued(a, c, of, args[0], out) },
 		ValidArgsFunction: a.Stores.CompleteIssued(of.kind),
 	}
-	c.Flags().StringVarP(&out, "out", "o", "", "the file to write; standard output if absent")
+	c.Flags().StringVarP(&out, "out", "o", "", "the file to write (default: standard output)")
 	return c
 }
 
-// find finds what a person names, which must be of the command's kind.
+// find returns the record that a person names, which must be of the command's kind.
 func (of issuedCommand) find(ctx context.Context, s *cli.Session, name string) (api.Issued, error) {
 	i, err := cli.Issued(ctx, s, name)
 	if kind := cli.KindOf(&i); err == nil && of.kind != "" && kind != of.kind {
@@ -115,7 +116,7 @@ func (of issuedCommand) find(ctx context.Context, s *cli.Session, name string) (
 type listedJSON struct {
 	Kind string `json:"kind"`
 	api.Issued
-	said string // in the anchor
+	said string // text of the anchor
 }
 
 func listIssued(a *cli.App, c *cobra.Command, of issuedCommand, kind string, f *listFlags) error {
@@ -131,7 +132,7 @@ func listIssued(a *cli.App, c *cobra.Command, of issuedCommand, kind string, f *
 		q := api.SliceQuery{Kind: kind, Counted: true, Paging: api.Paging{Limit: min(cmp.Or(most+1, 100), 100)}}
 		err := cli.EachIssued(c.Context(), s, q, func(i api.Issued) bool {
 			if i.IssuedAt.String() < since.String() {
-				return false // those before it are older
+				return false // the remaining records are older
 			}
 			if more = most > 0 && len(list) == most; more {
 				return false
@@ -151,7 +152,7 @@ func listIssued(a *cli.App, c *cobra.Command, of issuedCommand, kind string, f *
 	})
 }
 
-// readAnchors reads what is said in the anchors of slices.
+// readAnchors reads the texts of the anchors of slices.
 func readAnchors(ctx context.Context, s *cli.Session, list []listedJSON) error {
 	of := map[string]*cli.Turn{}
 	var ids []dag.TurnID
@@ -214,12 +215,12 @@ func asker(i *api.Issued) string {
 	return who
 }
 
-// askedBy shows who asked, if it is on record.
+// askedBy shows the caller, if it is recorded.
 func askedBy(name string) string {
 	return cmp.Or(render.Visible(name), "not recorded")
 }
 
-// An issuedJSON is one of them in full.
+// An issuedJSON is one record in full.
 type issuedJSON struct {
 	Issued api.Issued      `json:"issued"`
 	Bundle json.RawMessage `json:"bundle,omitempty"`
@@ -280,7 +281,7 @@ func showIssued(a *cli.App, c *cobra.Command, of issuedCommand, name string) err
 	})
 }
 
-// holding reads a bundle, and returns what prints what it holds.
+// holding reads a bundle, and returns a function that prints its content.
 func holding(i *api.Issued, bundle []byte) (func(w io.Writer), error) {
 	said := func(w io.Writer, id dag.TurnID, author, text, why string) {
 		fmt.Fprintf(w, "  %s %s: %s\n", cli.ID.Paint(w, render.Short(id)), cli.Role.Paint(w, render.Visible(author)), render.OneLine(render.Visible(text), max(20, cli.Width(w, 100)-30)))
@@ -345,7 +346,7 @@ func printFacts(w io.Writer, list []knowledge.Act) {
 	}
 }
 
-// counted is cli.Count for words whose plural is another.
+// counted is like cli.Count for nouns with an irregular plural.
 func counted(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one

@@ -26,29 +26,29 @@ func policyCommand(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "policy",
 		Short: "Register, list and show policies",
-		Long: `A policy says one of these:
+		Long: `The type of a policy says what it decides:
 
   slice_policy_v1, slice_policy_v2  how far, how much and by what weights a slice of turns is cut
-  fact_policy_v1                    which facts may be gathered around entities
+  fact_policy_v1                    which facts may be collected around entities
   retrieval_policy_v1               how turns are found
-  context_policy_v1                 what a context is chosen by
+  context_policy_v1                 how the content of a context is chosen
   deny_rules_v1                     which tool calls are denied
   retention_v1                      how long turns keep their text
-  kind_policy_v1                    what contradicts what in a space of beliefs
+  kind_policy_v1                    which beliefs of a space contradict each other
   promotion_policy_v1               when beliefs are promoted
 
-Its id, NAME@VERSION, is bound to its parameters for ever: another set
-of parameters needs the next version. default@1 and default@2, for turns, facts@1, and recall@1,
-recall-dense@1 and find@1, for searches, are there from the start.`,
+The id of a policy, NAME@VERSION, is bound to its parameters for ever: other parameters need the next version.
+These policies are built in: default@1 and default@2 for turns, facts@1 for facts, and recall@1, recall-dense@1
+and find@1 for searches.`,
 		Args: cli.KnownCommand,
 		RunE: cli.ShowHelp,
 	}
 	add := &cobra.Command{
 		Use:   "add FILE",
 		Short: "Register a policy",
-		Long: `Reads {"policy_id":"NAME@V","policy":{"type":"slice_policy_v1", …}}, or with any other type of
-policy, from a file or, for -, from standard input. A parameter that is left out has its default. Fractions are
-whole numbers of millionths, such as 0.35 or 1e-06; any other is refused.`,
+		Long: `Reads {"policy_id":"NAME@V","policy":{"type":"slice_policy_v1", …}}, or a policy of any other type, from a file or,
+for -, from standard input. A parameter that is left out has its default. Fractions are whole numbers of
+millionths, such as 0.35 or 1e-06; any other is refused.`,
 		Example: `  echo '{"policy_id":"narrow@1","policy":{"type":"slice_policy_v1","max_nodes":32,"distance_decay":0.7}}' |
     graphkernel policy add -
   echo '{"policy_id":"owners@1","policy":{"type":"fact_policy_v1","predicates":["owned by"],"max_hops":2}}' |
@@ -112,7 +112,7 @@ func listPolicies(a *cli.App, c *cobra.Command) error {
 	})
 }
 
-// policyLimits says in short what a policy selects, and how much of it.
+// policyLimits describes in short what a policy selects, and how much of it.
 func policyLimits(p policy.Registered) (selects, most string) {
 	switch params := p.Params().(type) {
 	case policy.SlicePolicyV1:

@@ -33,17 +33,17 @@ func searchCommand(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "search WORDS...",
 		Short: "Find turns by what was said",
-		Long: `Finds the turns that fit words or a question best, and shows a line of each. Words near each
-other in a conversation count together, the date of a turn is a part of it, and a question that
-names one author prefers what that author said. Meanings are compared, too, so that some of what
-was said in other words is found.
+		Long: `Finds the turns that fit words or a question best, and shows a line of each. Words near each other in a
+conversation count together, the date of a turn counts as a part of it, and a question that names one author
+prefers turns of that author. Meanings are compared, too, so the search also finds some turns that say the same in
+other words.
 
---within holds the search within a bundle that the kernel handed out: only its turns are there, as
-of its number.
+--within restricts the search to a bundle that the kernel handed out: only its turns are searched, as of its
+number.
 
---enrich adds the facts around what each hit speaks of, and ranks the hits by both.
+--enrich adds the facts around the entities that each hit mentions, and ranks the hits by both.
 
-A hit is no evidence: cut a slice around it for that.`,
+A hit is not evidence: for that, cut a slice around it.`,
 		Example: "  graphkernel search why was the table deleted\n  graphkernel search 'when did anna report the outage' --since 2026-05-01 --explain",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -58,21 +58,21 @@ A hit is no evidence: cut a slice around it for that.`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	flags := c.Flags()
-	flags.IntVarP(&f.Limit, "limit", "n", 10, "show at most so many hits, up to 10000")
-	flags.StringVar(&f.conversation, "conversation", "", "only turns of the conversation with this id, or that this turn is in")
+	flags.IntVarP(&f.Limit, "limit", "n", 10, "the most hits to show, up to 10000")
+	flags.StringVar(&f.conversation, "conversation", "", "only turns of the conversation with this id, or of the conversation of this turn")
 	flags.StringVar(&f.Role, "role", "", "only turns of this role: "+strings.Join(turnRoles, ", "))
 	flags.StringVar(&f.Author, "author", "", "only turns of this author, such as human:anna")
 	flags.StringVar(&f.project, "project", "", "only turns said while the agent worked in this folder, or below it")
-	flags.StringArrayVar(&f.attributes, "attribute", nil, "only turns with this attribute, KEY=VALUE, of git_branch, model, title and cwd; may be given again")
+	flags.StringArrayVar(&f.attributes, "attribute", nil, "only turns with this attribute, KEY=VALUE, of git_branch, model, title and cwd; may be repeated")
 	flags.StringVar(&f.since, "since", "", "only turns created at this date or time, or later; 7d is seven days ago, and m, h and w are minutes, hours and weeks")
-	flags.StringVar(&f.until, "until", "", "only turns created before this date or time, or so long ago")
-	flags.StringVar((*string)(&f.Space), "space", "", "only turns on which something rests that is believed in this space of beliefs")
-	flags.Uint64Var((*uint64)(&f.AsOf), "as-of", 0, "search what was there at this sequence number; 0 is the present")
-	flags.StringVar((*string)(&f.Policy), "policy", string(retrieval.FindPolicyID), "find turns under this policy; recall@1 goes by words alone, as agents are answered")
+	flags.StringVar(&f.until, "until", "", "only turns created before this date or time, written as for --since")
+	flags.StringVar((*string)(&f.Space), "space", "", "only turns that support something that is believed in this space of beliefs")
+	flags.Uint64Var((*uint64)(&f.AsOf), "as-of", 0, "search the graph as of this sequence number; 0 is the present")
+	flags.StringVar((*string)(&f.Policy), "policy", string(retrieval.FindPolicyID), "the policy of the search; recall@1 compares words alone, as agents' searches do")
 	cli.WithinFlag(c, &f.within)
-	flags.BoolVar(&f.enrich, "enrich", false, "add the facts around what each hit speaks of, and rank by both; at most 200 hits")
-	flags.BoolVar(&f.wait, "wait", false, "read all texts whose index is not made yet, however long that takes; a service reads as many as it does for every search")
-	flags.BoolVar(&f.explain, "explain", false, "say what each score is made of")
+	flags.BoolVar(&f.enrich, "enrich", false, "add the facts around the entities that each hit mentions, and rank by both; at most 200 hits")
+	flags.BoolVar(&f.wait, "wait", false, "also read all texts that are not in the index yet, however long that takes; a service reads as many as it does for every search")
+	flags.BoolVar(&f.explain, "explain", false, "show what each score consists of")
 	_ = c.RegisterFlagCompletionFunc("role", cobra.FixedCompletions(turnRoles, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 	cli.NoFiles(c, "limit", "conversation", "author", "attribute", "since", "until", "as-of", "policy")
 	_ = c.RegisterFlagCompletionFunc("space", func(c *cobra.Command, _ []string, begin string) ([]string, cobra.ShellCompDirective) { // the flag exists
@@ -81,7 +81,7 @@ A hit is no evidence: cut a slice around it for that.`,
 	return c
 }
 
-// filters reports whether turns that have the words may be left out.
+// filters reports whether turns that match the words may be left out.
 func (f *searchFlags) filters() bool {
 	return f.Conversation != nil || f.Role != "" || f.Author != "" || f.Attributes != nil || f.Since != nil || f.Until != nil || f.Space != "" || f.AsOf > 0 || f.Within != nil
 }
@@ -137,7 +137,7 @@ func search(a *cli.App, c *cobra.Command, f *searchFlags) error {
 	if err != nil {
 		return err
 	}
-	f.Within, f.Explain = within, true // for ByMeaning
+	f.Within, f.Explain = within, true // ByMeaning needs Explain
 	stores := a.Stores
 	if !f.wait {
 		stores = stores.ForRequests()
@@ -167,7 +167,7 @@ func search(a *cli.App, c *cobra.Command, f *searchFlags) error {
 	})
 }
 
-// enrich prints hits with what is known around them, the best first by both.
+// enrich prints hits with the facts around them, the best by the combined score first.
 func enrich(a *cli.App, c *cobra.Command, s *cli.Session, f *searchFlags, found *api.Found) error {
 	ask := api.EnrichRequest{Query: f.Query, AsOf: found.AsOf}
 	hits := map[string]*api.Hit{}
@@ -181,7 +181,7 @@ func enrich(a *cli.App, c *cobra.Command, s *cli.Session, f *searchFlags, found 
 	if err != nil {
 		return err
 	}
-	printNotes(a.IO.Stderr, found) // which --output json has no place for
+	printNotes(a.IO.Stderr, found) // these notes have no member in the JSON output
 	return a.IO.Print(enriched, func(w io.Writer) {
 		for i := range enriched.Hits {
 			e := &enriched.Hits[i]
@@ -193,9 +193,9 @@ func enrich(a *cli.App, c *cobra.Command, s *cli.Session, f *searchFlags, found 
 	})
 }
 
-// printHit prints a line of a hit, which says when, who and what, and ends with the id.
+// printHit prints a line for a hit: time, author and text, with the id at its end.
 func printHit(w io.Writer, place int, h *api.Hit, query string) {
-	const rest = 24 + 38 // the place, the time and the id
+	const rest = 24 + 38 // characters of the place, the time and the id
 	most := 96
 	if width := cli.Width(w, 0); width > 0 {
 		most = max(40, width-rest-len(h.Author))
@@ -211,7 +211,7 @@ func printHit(w io.Writer, place int, h *api.Hit, query string) {
 	}
 }
 
-// printHits prints a line of each hit.
+// printHits prints a line for each hit.
 func printHits(w io.Writer, found *api.Found, f *searchFlags, byMeaning bool) {
 	none := "no turn has any of these words"
 	if f.filters() {
@@ -232,7 +232,7 @@ func printHits(w io.Writer, found *api.Found, f *searchFlags, byMeaning bool) {
 	printNotes(w, found)
 }
 
-// printNotes prints how the answer is less than what the policy asks for.
+// printNotes prints in which ways the answer falls short of what the policy asks for.
 func printNotes(w io.Writer, found *api.Found) {
 	if found.Approximate {
 		fmt.Fprintln(w, "approximate: a graph of vectors was walked, which may miss turns; --as-of compares all")
@@ -248,7 +248,7 @@ func printNotes(w io.Writer, found *api.Found) {
 	}
 }
 
-// explained says what a score is made of.
+// explained says what a score consists of.
 func explained(score int, p *api.HitParts) string {
 	sum := fmt.Sprintf("words %d + conversation %d + dates %d + when %d", p.Words, p.Conversation, p.Dates, p.When)
 	if p.Like > 0 {

@@ -26,7 +26,7 @@ import (
 	"github.com/graphkernel/graphkernel/token"
 )
 
-// turnRoles are the roles that --role takes.
+// turnRoles are the roles that --role accepts.
 var turnRoles = []string{dag.RoleUser.String(), dag.RoleAssistant.String(), dag.RoleSystem.String(), dag.RoleTool.String()}
 
 func showCommand(a *cli.App) *cobra.Command {
@@ -35,27 +35,25 @@ func showCommand(a *cli.App) *cobra.Command {
 	var list listFlags
 	c := &cobra.Command{
 		Use:   "show [CONVERSATION|TURN|KREF]",
-		Short: "List the conversations, show one as a tree, or show a turn or a belief in full",
+		Short: "List the conversations, show one as a tree, or show a turn or a belief",
 		Long: `Without an argument, lists the conversations, those in which something was said last first.
 
-With a turn, shows all that is known of it:
-when, who, its parents and children, which contexts showed it and which slices of turns held it, and its text. No index leads
-from a turn to slices: those among the newest 1000 that were handed out are cut again, and older ones are counted.
+With a turn, shows all that is known of it: the time, the author, its parents and children, the contexts that showed
+it, the slices of turns that held it, and its text. There is no index from turns to slices: of the slices that were
+handed out, the newest 1000 are cut again, and older ones are counted.
 
-With a conversation's id, or a beginning of
-it that no other shares, shows its turns as a tree: each under its first parent, further parents
-named after it, and the first one too where another turn is between. A line of
-replies is not indented.
+With a conversation's id, or a beginning of it that no other shares, shows its turns as a tree. Each turn is below
+its first parent, and further parents are named after it, as is the first one if another turn is between them. A
+chain of replies is not indented.
 
-With --slice, the conversation of the turn is shown, and the turns that
-the slice of that anchor selects are marked and say why.
+With --slice, shows the conversation of the turn, and marks the turns that the slice of that anchor selects, with
+the reasons.
 
-With --key, lists the turns that an API key brought, in the order of admission, of all
-conversations or of the one that is named. KEY is the id of an API key, or jwt: and the
-subject of a JWT. With --role, lists the turns of that role; with both, those that are
-both.
+With --key, lists the turns that an API key brought, in the order of admission, of all conversations or of the one
+that is named. KEY is the id of an API key, or jwt: and the subject of a JWT. With --role, lists the turns of that
+role; with both, the turns that fit both.
 
-With the address of a belief, kref://PROJECT/SPACE/NAME.KIND, shows that as graphkernel belief show does.
+With the address of a belief, kref://PROJECT/SPACE/NAME.KIND, shows it as graphkernel belief show does.
 
 ` + cli.AnchorHelp,
 		Args: cli.AtMostOneArg("CONVERSATION, TURN or KREF"),
@@ -85,7 +83,7 @@ With the address of a belief, kref://PROJECT/SPACE/NAME.KIND, shows that as grap
 		},
 		ValidArgsFunction: a.Stores.CompleteTurns(true),
 	}
-	c.Flags().StringVar(&anchor, "slice", "", "mark what the slice of this turn selects")
+	c.Flags().StringVar(&anchor, "slice", "", "mark the turns that the slice of this turn selects")
 	flags.register(a, c)
 	list.register(c)
 	cli.FindFlag(c, &find)
@@ -97,12 +95,12 @@ With the address of a belief, kref://PROJECT/SPACE/NAME.KIND, shows that as grap
 	return c
 }
 
-// A ShownTurn is a line of a tree.
+// A ShownTurn is a turn in a tree.
 type ShownTurn struct {
 	ID  string `json:"id"`
 	Seq uint64 `json:"seq"`
 
-	Conversation string `json:"conversation,omitempty"` // where turns of several are listed
+	Conversation string `json:"conversation,omitempty"` // set if turns of several conversations are listed
 
 	Parents   []shownParent `json:"parents"`
 	Role      string        `json:"role"`
@@ -114,7 +112,7 @@ type ShownTurn struct {
 
 	Attrs map[string]string `json:"attrs,omitempty"`
 
-	Key string `json:"key,omitempty"` // the credential that brought it
+	Key string `json:"key,omitempty"` // the API key that brought the turn
 
 	Redacted bool           `json:"redacted,omitempty"`
 	Selected *api.Admission `json:"selected,omitempty"`
@@ -167,7 +165,7 @@ func showTree(a *cli.App, c *cobra.Command, name, find, anchor string, flags cut
 	})
 }
 
-// showListed lists the turns that a credential brought, those of a role, or those that are both.
+// showListed lists the turns that an API key brought, the turns of a role, or the turns that fit both.
 func showListed(a *cli.App, c *cobra.Command, key, role string, args []string) error {
 	q, object, which := api.TurnQuery{Key: key, Role: role}, map[string]any{}, ""
 	if c.Flags().Changed("role") {
@@ -206,8 +204,8 @@ func showListed(a *cli.App, c *cobra.Command, key, role string, args []string) e
 	})
 }
 
-// conversationOf reads the conversation that a person names: by its id, by one of its turns, which it returns too, or by the
-// beginning of its id.
+// conversationOf reads the conversation that a person names: by its id or a beginning of it, or by one of its turns. It also returns the conversation's turns
+// and, if a turn was named, that turn.
 func conversationOf(a *cli.App, c *cobra.Command, s *cli.Session, name string) (id dag.ConversationID, turns []ShownTurn, turn *dag.TurnID, err error) {
 	if id, err := dag.AnyCase(dag.ParseConversationID)(name); err == nil {
 		if turns, err := ReadConversation(c.Context(), s, id); err != nil || len(turns) > 0 {
@@ -243,8 +241,7 @@ func ReadConversation(ctx context.Context, s *cli.Session, id dag.ConversationID
 	return readTurns(ctx, s, api.TurnQuery{Conversation: &id})
 }
 
-// readTurns reads the turns that a query asks for. Where it asks by key or role, each says which
-// conversation it is in.
+// readTurns reads the turns of a query. If the query has a key or a role, each turn names its conversation.
 func readTurns(ctx context.Context, s *cli.Session, q api.TurnQuery) ([]ShownTurn, error) {
 	turns := []ShownTurn{}
 	err := s.EachTurn(ctx, q, func(r *cli.Turn) error {
@@ -265,7 +262,7 @@ func readTurns(ctx context.Context, s *cli.Session, q api.TurnQuery) ([]ShownTur
 	return turns, err
 }
 
-// markSelected explains each turn with regard to an anchor's slice.
+// markSelected adds to each turn why it is in the slice of an anchor, or why not.
 func markSelected(a *cli.App, c *cobra.Command, s *cli.Session, turns []ShownTurn, anchor string, flags cutFlags) error {
 	request, err := flags.cutting(a, c, s, anchor)
 	if err != nil {
@@ -292,7 +289,7 @@ func markSelected(a *cli.App, c *cobra.Command, s *cli.Session, turns []ShownTur
 	return nil
 }
 
-// admissionOf reads why a turn was let in.
+// admissionOf reads the reason why a turn was selected.
 func admissionOf(ad *api.Admission) (*slice.Admission, error) {
 	via, err := slice.ParseVia(ad.Via)
 	why := &slice.Admission{Score: policy.Score(ad.ScoreNano), Distance: ad.Distance, Via: via}
@@ -302,9 +299,8 @@ func admissionOf(ad *api.Admission) (*slice.Admission, error) {
 	return why, err
 }
 
-// PrintTree prints each turn under its first parent. Where a turn was reached by
-// one reply after the other, the line is not indented further: a conversation of
-// thousands of turns would leave the screen.
+// PrintTree prints each turn below its first parent. A chain of replies is not indented further, because a conversation with thousands of turns would leave
+// the screen.
 func PrintTree(w io.Writer, turns []ShownTurn) {
 	here := map[string]int{}
 	for i := range turns {
@@ -324,7 +320,7 @@ func PrintTree(w io.Writer, turns []ShownTurn) {
 	l := list.NewWriter()
 	l.SetStyle(list.StyleConnectedLight)
 	l.SetOutputMirror(w)
-	// A stack of its own: a chain of a hundred thousand replies is no recursion.
+	// It uses its own stack: a chain of a hundred thousand replies must not be a recursion.
 	type step struct{ turn, depth int }
 	stack := make([]step, 0, len(roots))
 	push := func(turns []int, depth int) {

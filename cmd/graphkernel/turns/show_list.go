@@ -21,16 +21,16 @@ type listFlags struct {
 	since string
 }
 
-// listedByDefault is how many conversations people are shown.
+// listedByDefault is the number of conversations that are listed for people by default.
 const listedByDefault = 20
 
 func (f *listFlags) register(c *cobra.Command) {
-	c.Flags().IntVarP(&f.limit, "limit", "n", 0, fmt.Sprintf("list at most so many conversations (default: %d; all with --output json)", listedByDefault))
-	c.Flags().StringVar(&f.since, "since", "", "list only conversations in which something was said at this date or time, or later; 7d is seven days ago")
+	c.Flags().IntVarP(&f.limit, "limit", "n", 0, fmt.Sprintf("the most conversations to list (default: %d; all with --output json)", listedByDefault))
+	c.Flags().StringVar(&f.since, "since", "", "only conversations in which something was said at this date or time, or later; 7d is seven days ago")
 	cli.NoFiles(c, "limit", "since")
 }
 
-// read returns the time from which on things are listed, and how many at most; 0 for all.
+// read returns the time from which on items are listed, and the most items; 0 for all.
 func (f *listFlags) read(a *cli.App, c *cobra.Command) (since dag.Time, most int, err error) {
 	if since, err = cli.ReadWhen(cmp.Or(f.since, dag.Time(0).String()), a.Clock()); err != nil {
 		return since, 0, cli.Usagef("--since: %w", err)
@@ -45,7 +45,7 @@ func (f *listFlags) read(a *cli.App, c *cobra.Command) (since dag.Time, most int
 	return since, most, nil
 }
 
-// listConversations lists conversations, those in which something was said last first.
+// listConversations lists conversations, those with the latest turn first.
 func listConversations(a *cli.App, c *cobra.Command, f *listFlags) error {
 	since, most, err := f.read(a, c)
 	if err != nil {

@@ -43,7 +43,7 @@ func oneOf(conversation dag.ConversationID, turns []ShownTurn, id dag.TurnID) *s
 	return one
 }
 
-// print writes a turn: what is known of it, what is around it, and its text.
+// print prints a turn: its properties, the turns around it, and its text.
 func (one *shownOne) print(w io.Writer) {
 	t := one.Turn
 	line := func(what, format string, args ...any) {
@@ -81,7 +81,7 @@ func (one *shownOne) print(w io.Writer) {
 	}
 }
 
-// printHeld says in a few lines what held the turn.
+// printHeld prints in a few lines which contexts and slices contained the turn.
 func (one *shownOne) printHeld(line func(what, format string, args ...any), id func(string) string) {
 	const most = 5 // of each kind
 	for _, of := range []struct {
@@ -105,7 +105,7 @@ func (one *shownOne) printHeld(line func(what, format string, args ...any), id f
 	}
 }
 
-// around says in a line which turn is meant.
+// around describes a neighbouring turn in a line.
 func (one *shownOne) around(p shownParent) string {
 	t := one.here[p.ID]
 	if t == nil {
@@ -118,7 +118,7 @@ func (one *shownOne) around(p shownParent) string {
 	return fmt.Sprintf("%s, %s, %s: %s", p.ID, p.Kind, t.Role, said)
 }
 
-// conversationNamed finds the conversation whose id begins so. It is not found by fewer than four characters.
+// conversationNamed finds the conversation whose id begins with name, which must have at least four characters.
 func conversationNamed(c *cobra.Command, s *cli.Session, name string) (id dag.ConversationID, found bool, err error) {
 	const least = 4
 	prefix := strings.ToLower(name)

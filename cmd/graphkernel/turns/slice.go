@@ -15,21 +15,21 @@ import (
 	"github.com/graphkernel/graphkernel/render"
 )
 
-// A cutFlags says which slice is meant.
+// A cutFlags says which slice is cut.
 type cutFlags struct {
 	policy string
 	asOf   uint64
-	find   string // words in place of a name
+	find   string // words instead of a name
 }
 
 func (f *cutFlags) register(a *cli.App, c *cobra.Command) {
-	c.Flags().StringVar(&f.policy, "policy", string(policy.DefaultID), "the policy to cut under")
-	c.Flags().Uint64Var(&f.asOf, "as-of", 0, "cut from the graph as it was at this sequence number; 0 is the anchor's own under a policy of direction past, else the present")
+	c.Flags().StringVar(&f.policy, "policy", string(policy.DefaultID), "the policy under which the slice is cut")
+	c.Flags().Uint64Var(&f.asOf, "as-of", 0, "cut from the graph as of this sequence number; 0 is the anchor's own under a policy with direction past, otherwise the present")
 	_ = c.RegisterFlagCompletionFunc("policy", a.Stores.CompletePolicies(policy.Type, policy.TypeV2)) // the flag exists
 	cli.NoFiles(c, "as-of")
 }
 
-// request finds the anchor that a person names.
+// request returns the request for a slice around the anchor that a person names.
 func (f *cutFlags) request(a *cli.App, c *cobra.Command, s *cli.Session, anchor string) (client.Request, error) {
 	id, err := cli.Named(a, c, s, anchor, f.find, f.asOf)
 	if err != nil {
@@ -41,7 +41,7 @@ func (f *cutFlags) request(a *cli.App, c *cobra.Command, s *cli.Session, anchor 
 	return client.Request{Anchor: id, Policy: policy.ID(f.policy), AsOf: dag.Seq(f.asOf)}, nil
 }
 
-// cutting is request for what issues nothing.
+// cutting is like request, for commands that issue nothing.
 func (f *cutFlags) cutting(a *cli.App, c *cobra.Command, s *cli.Session, anchor string) (api.Cutting, error) {
 	r, err := f.request(a, c, s, anchor)
 	return api.Cutting{Anchor: r.Anchor.String(), Policy: r.Policy, AsOf: r.AsOf}, err
@@ -54,23 +54,24 @@ func sliceCommand(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "slice [ANCHOR]",
 		Short: "Cut and sign the turns that may influence an anchor",
-		Long: `Selects the turns around the anchor under a policy, signs them, records that they
-were handed out, and writes the bundle.
+		Long: `Selects the turns around the anchor under a policy, signs them, records that they were handed out, and writes the
+bundle.
 
 ` + cli.AnchorHelp + `
 
-Formats: bundle is the evidence, canonical JSON, to be handed on and verified;
-markdown and messages (OpenAI chat form, {"messages":[…]}) are for people and
-prompts and carry no proof. In markdown, control characters become signs for them.
-In messages, a system turn is a user message that quotes it as data.
+Formats: bundle is the evidence, canonical JSON, to be handed on and verified; markdown and messages (OpenAI chat
+form, {"messages":[…]}) are for people and prompts and carry no proof. In markdown, control characters are replaced
+by visible signs. In messages, a system turn is a user message that quotes it as data.
 
 With --batch, cuts a slice for each line of a file, which names an anchor, as many at once as --workers says, and
-writes their bundles, one a line in the order of the anchors. All are cut as of one number: that of --as-of, or the present of
-the beginning; under a policy of direction past, without --as-of, each as of its anchor's own. The bytes are the same for
-any number of workers. At the first anchor that cannot be cut the command ends, and a file that -o names is not written;
-what was cut until then was handed out, and is on record.
+writes their bundles, one a line in the order of the anchors. All are cut as of one number: that of --as-of, or the
+number that is present at the beginning. Under a policy with direction past and without --as-of, each is cut as of
+its anchor's own number. The bytes do not depend on the number of workers.
 
-With --output json and -o, standard output tells what was written, of a batch {"slices","file","as_of"}:
+If an anchor cannot be cut, the command ends at the first one, and does not write the file that -o names. The slices
+that were cut until then were handed out, and are on record.
+
+With --output json and -o, the result on standard output is {"slices","file","as_of"} for a batch, otherwise:
 
   {"slice_id","file","format","turns","edges","as_of","policy_id","key_id","token","bundle_sha256"}`,
 		Example: `  graphkernel slice 079a02ab -o slice.json
@@ -101,9 +102,9 @@ With --output json and -o, standard output tells what was written, of a batch {"
 	flags.register(a, c)
 	cli.FindFlag(c, &flags.find)
 	c.Flags().StringVar(&format, "format", "bundle", "bundle, markdown or messages")
-	c.Flags().StringVarP(&out, "out", "o", "", "the file to write; standard output if absent")
+	c.Flags().StringVarP(&out, "out", "o", "", "the file to write (default: standard output)")
 	c.Flags().StringVar(&many.file, "batch", "", "a file of anchors, one a line; - for standard input")
-	c.Flags().IntVar(&many.workers, "workers", 0, "with --batch: slices that are cut at once; 0 is the number of processors")
+	c.Flags().IntVar(&many.workers, "workers", 0, "with --batch: the number of slices that are cut at once; 0 is the number of processors")
 	cli.NoFiles(c, "workers")
 	_ = c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 	return c
@@ -147,10 +148,10 @@ func cutSlice(a *cli.App, c *cobra.Command, anchor string, flags cutFlags, forma
 	})
 }
 
-// formats lists what a slice can be written as.
+// formats lists the output formats of a slice.
 var formats = []string{"bundle", "markdown", "messages"}
 
-// A writtenJSON tells what went into a file.
+// A writtenJSON says what was written to a file.
 type writtenJSON struct {
 	SliceID  string `json:"slice_id"`
 	File     string `json:"file"`
@@ -164,7 +165,7 @@ type writtenJSON struct {
 	Bundle   string `json:"bundle_sha256"`
 }
 
-// rendered returns a slice in a form for people or prompts.
+// rendered returns a slice in a format for people or prompts.
 func rendered(a *cli.App, issued *client.Bundle, format string, stdout bool) ([]byte, error) {
 	b := issued.Claim
 	if format == "messages" {

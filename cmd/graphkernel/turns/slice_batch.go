@@ -18,7 +18,7 @@ import (
 	"github.com/graphkernel/graphkernel/policy"
 )
 
-// Bounds of a batch.
+// Limits of a batch.
 const (
 	longestBatch = 16 << 20
 	mostWorkers  = 64
@@ -48,7 +48,7 @@ type anchorLine struct {
 	name   string
 }
 
-// lines reads the names of anchors. Empty lines are passed over.
+// lines reads the names of anchors. Empty lines are skipped.
 func (b *batchFlags) lines(ctx context.Context, a *cli.App) (list []anchorLine, err error) {
 	text, err := a.IO.ReadText(ctx, b.file, longestBatch)
 	if err != nil {
@@ -113,7 +113,7 @@ func (b *batchFlags) cut(a *cli.App, c *cobra.Command, flags cutFlags, out strin
 	return a.IO.PrintJSON(batchJSON{Slices: len(anchors), File: out, AsOf: flags.asOf})
 }
 
-// settle checks the policy, and takes the present as the number of all, except where each slice is as of its anchor's own.
+// settle checks the policy, and uses the present number for all slices, unless each slice is cut as of its anchor's own number.
 func (f *cutFlags) settle(ctx context.Context, s *cli.Session) error {
 	if _, err := cli.PolicyFor[policy.SlicePolicy](ctx, s, f.policy, policy.SliceTypes); err != nil {
 		return err
@@ -136,7 +136,8 @@ func (f *cutFlags) settle(ctx context.Context, s *cli.Session) error {
 	return err
 }
 
-// each cuts slices, some at once, and writes them in their order. A few wait to be written, so that memory does not grow with their number. It returns the error of the first, in their order, that failed.
+// each cuts slices, several at once, and writes them in order. Only a few wait to be written, so memory does not grow with their number. It returns the error
+// of the first slice, in order, that failed.
 func (b *batchFlags) each(ctx context.Context, n int, cut func(ctx context.Context, i int) (client.Bundle, error), write func(client.Bundle) error) error {
 	workers := b.workers
 	if workers == 0 {
@@ -152,7 +153,7 @@ func (b *batchFlags) each(ctx context.Context, n int, cut func(ctx context.Conte
 		results[i] = make(chan result, 1)
 	}
 	work := make(chan int)
-	room := make(chan struct{}, 4*workers) // of what is cut and not written
+	room := make(chan struct{}, 4*workers) // slices that are cut but not written yet
 	var wait sync.WaitGroup
 	defer wait.Wait()
 	defer cancel()

@@ -15,12 +15,13 @@ import (
 func workingCommand(a *cli.App) *cobra.Command {
 	c := cli.Op(a, api.ListWorking, cli.Command[struct{}, api.WorkingSessions]{
 		Use:   "working",
-		Short: "Keep messages of a session for a while, in no history until they are consolidated",
-		Long: `Working memory holds the messages of sessions that go on: of each the newest 50 or 256 KiB, and each for an
-hour. Messages that are consolidated become turns; the rest expires, drops out or is cleared, and leaves no trace.
+		Short: "Keep messages of a session for a while, outside the history",
+		Long: `Working memory holds the messages of running sessions: the newest 50 messages or 256 KiB of each session, and each
+message for an hour. Messages that are consolidated become turns. The others expire, are dropped or are cleared,
+and leave no trace.
 
-On a store of this machine, sessions are kept in the store. A service on SQLite keeps its own in its process
-(working.keep), so ask it with --server.
+Sessions of a store on this machine are kept in the store. A service on SQLite keeps its sessions in its process
+(working.keep); use --server to see them.
 
 Without a command, lists the sessions.`,
 		Example: `  graphkernel working put run-42 "Is it safe to ship?" --author human:ada
@@ -54,9 +55,10 @@ func workingPut(a *cli.App) *cobra.Command {
 	return cli.Asking(a, cli.Command[workingMessage, api.WorkingOutcome]{
 		Use:   "put SESSION [TEXT]",
 		Short: "Put a message into a session",
-		Long: `Puts a message into a session, which begins with it. TEXT is read from the standard input if it is left out. It is screened for secrets
-as the words that others bring are (--admitted-secrets). The oldest messages drop out if there are too many, and the answer counts them.
-The same --key is the same message, so that repeating the command is safe.`,
+		Long: `Puts a message into a session; the first message makes the session. If TEXT is left out, it is read from standard
+input. The message is screened for secrets like other admitted text (--admitted-secrets). If there are too many
+messages, the oldest are dropped, and the answer counts them. Messages with the same --key are the same message, so
+repeating the command is safe.`,
 		Example: `  graphkernel working put run-42 "Is it safe to ship?" --author human:ada
   tail -1 log.txt | graphkernel working put run-42 --role tool --author tool:ci --key build-7`,
 		Args: []string{"session", "content"}, Stdin: "content", Defaults: map[string]string{"role": "user"}, Opens: cli.ToMake,
@@ -98,10 +100,10 @@ func workingList(a *cli.App) *cobra.Command {
 func workingConsolidate(a *cli.App) *cobra.Command {
 	return cli.Op(a, api.ConsolidateWorking, cli.Command[api.Consolidating, api.Consolidated]{
 		Use:   "consolidate SESSION [MESSAGE]…",
-		Short: "Make turns of the messages of a session",
-		Long: `Admits the messages of a session as turns, all of them unless some are named by their ids, in one batch, each a reply to the one
-before it, and takes them out of the session. If anything fails, the session is as it was. Repeating
-the command is safe: a message that is a turn already is not admitted again.`,
+		Short: "Turn messages of a session into turns",
+		Long: `Admits the messages of a session as turns, in one batch, each as a reply to the one before it, and removes them from
+the session. Without MESSAGE ids, all messages are admitted. If anything fails, the session stays as it was. Repeating
+the command is safe: a message that is already a turn is not admitted again.`,
 		Example: `  graphkernel working consolidate run-42
   graphkernel working consolidate run-42 42fec86c-0dc0-4a11-8ca1-000000000001`,
 		Args: []string{"session", "messages"}, Opens: cli.ToWrite,
@@ -117,9 +119,9 @@ the command is safe: a message that is a turn already is not admitted again.`,
 func workingClear(a *cli.App) *cobra.Command {
 	return cli.Op(a, api.ClearWorking, cli.Command[api.WorkingQuery, api.WorkingCleared]{
 		Use:   "clear SESSION",
-		Short: "Take away the messages of a session",
-		Long: `Takes the messages of a session away, beyond recovery from the store. Nothing is recorded of it. (PostgreSQL forgets the bytes
-themselves only with time: docs/scaling.md.)`,
+		Short: "Clear the messages of a session",
+		Long: `Removes the messages of a session, beyond recovery from the store. No record of this is made. (PostgreSQL removes the
+bytes themselves only with time: docs/scaling.md.)`,
 		Example: `  graphkernel working clear run-42`,
 		Args:    []string{"session"}, Opens: cli.ToWrite,
 		Print: func(w io.Writer, _ *api.WorkingQuery, out *api.WorkingCleared) {

@@ -1,10 +1,10 @@
-// Package remote owns the vectors that an endpoint makes which speaks as OpenAI's embeddings do.
+// Package remote owns the vectors of an endpoint with the protocol of OpenAI's embeddings.
 //
 //	POST /v1/embeddings {"encoding_format":"float","input":["text",…],"model":"ID"}
 //	{"data":[{"embedding":[0.01,…],"index":0},…],"model":"ID"}
 //
-// What the endpoint answers is never repaired: an answer of another model, of another dimension or with anything missing is an error, and
-// nothing of it is used, so vectors of two models cannot come together.
+// An answer of the endpoint is never repaired: an answer of another model, of another dimension or with anything missing is an error, and
+// nothing of it is used. So vectors of two models cannot be mixed.
 package remote
 
 import (
@@ -20,32 +20,32 @@ import (
 	"github.com/graphkernel/graphkernel/retrieval/embed"
 )
 
-// Bounds of asking.
+// Bounds of requests and answers.
 const (
-	Batch     = 64       // texts of one request, unless somebody says otherwise
+	Batch     = 64       // texts of one request by default
 	MaxBatch  = 256      // texts of one request
-	MaxText   = 32 << 10 // bytes of a text that are sent; the rest is left out
-	MaxAnswer = 16 << 20 // bytes of what the endpoint sends
+	MaxText   = 32 << 10 // bytes of a text that are sent; the rest is cut off
+	MaxAnswer = 16 << 20 // bytes of an answer
 )
 
-// ErrOther is wrapped if vectors come from another model than the one asked, or with another dimension. What was embedded before must not be
-// compared with what this endpoint makes now.
+// ErrOther is wrapped if vectors are from another model than the configured one, or have another dimension. Earlier vectors must not be
+// compared with those that this endpoint makes now.
 var ErrOther = errors.New("another model")
 
-// ErrUnusable is wrapped if an answer has not exactly the vectors that were asked for.
+// ErrUnusable is wrapped if an answer does not have exactly the requested vectors.
 var ErrUnusable = errors.New("no embeddings")
 
-// An Access is how the endpoint is reached; its path is /embeddings.
+// An Access says how to reach the endpoint; its path is /embeddings.
 type Access = endpoint.Access
 
 // A Config says which model to ask, and where.
 type Config struct {
 	Access
-	Model embed.Model // as the endpoint calls it. Dimensions must be known; the digest is for the caller
+	Model embed.Model // ID is the endpoint's name of the model. Dimensions must be set. Digest is for the caller
 	Batch int         // texts of one request, up to MaxBatch; 0: Batch
 }
 
-// A Client asks one model. It shows the key to no printer and no error.
+// A Client asks one model for vectors. Its key is in no printed form and in no error.
 type Client struct {
 	model    embed.Model
 	batch    int
@@ -78,7 +78,8 @@ func (c *Client) String() string { return c.endpoint.String() }
 // GoString is String.
 func (c *Client) GoString() string { return c.String() }
 
-// Embed asks for the vectors of texts, a batch at a time. Texts of white space alone are not sent. On 429 and 5xx it asks again.
+// Embed asks for the vectors of texts, a batch at a time. Texts that consist of white space are not sent. It retries after the statuses
+// 429 and 5xx.
 func (c *Client) Embed(ctx context.Context, texts []string) ([][]int8, error) {
 	vectors := make([][]int8, len(texts))
 	var input []string
@@ -134,7 +135,7 @@ func (c *Client) ask(ctx context.Context, texts []string) ([][]int8, error) {
 	return vectors, nil
 }
 
-// read returns so many vectors of an answer, in the order of the texts.
+// read returns the vectors of an answer, in the order of the texts. There must be count of them.
 func (c *Client) read(text []byte, count int) ([][]int8, error) {
 	var answer struct {
 		Model string `json:"model"`
@@ -170,7 +171,7 @@ func (c *Client) read(text []byte, count int) ([][]int8, error) {
 	return vectors, nil
 }
 
-// rounded returns a vector of the length that all have. Multiplying by a power of two is exact, so every processor rounds alike.
+// rounded returns a normalized vector. Multiplication by a power of two is exact, so every processor rounds in the same way.
 func rounded(v []float64) ([]int8, error) {
 	const fraction, most = 1 << 30, 1 << 12
 	whole := make([]int64, len(v))

@@ -1,5 +1,5 @@
-// Package static owns the vectors that need no model at hand: a table of one vector for each piece of a word, which ships with the
-// program. A text's vector is the sum of those of its pieces.
+// Package static owns the vectors that need no model: a built-in table with a vector for each piece of a word.
+// The vector of a text is the normalized sum of the vectors of its pieces.
 //
 // The table was distilled from all-MiniLM-L6-v2; distil/README.md has the method, the command and the licence.
 package static
@@ -26,7 +26,7 @@ type Table struct {
 	parts func() *parts
 }
 
-// parts are what is made of the two files.
+// parts are made from the two files.
 type parts struct {
 	model      embed.Model
 	vocabulary *vocabulary
@@ -34,7 +34,7 @@ type parts struct {
 
 var _ embed.Embedder = (*Table)(nil)
 
-// Load returns the table that ships. It is read once, when its model or a vector is asked for: most commands need neither.
+// Load returns the built-in table. It is read once, when its model or a vector is first needed; most commands need neither.
 var Load = sync.OnceValue(func() *Table { return &Table{sync.OnceValue(read)} })
 
 func read() *parts {

@@ -8,12 +8,12 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// longestWord is the most characters of a word that is cut into pieces. A longer one has none.
+// longestWord bounds the characters of a word that is cut into pieces. A longer word has no pieces.
 const longestWord = 100
 
-// A vocabulary has the rows of pieces.
+// A vocabulary maps pieces to rows of the table.
 type vocabulary struct {
-	first, later map[string]int32 // of pieces that begin a word, and of others, without "##"
+	first, later map[string]int32 // pieces that begin a word, and other pieces without "##"
 }
 
 func newVocabulary(lines []string) *vocabulary {
@@ -28,7 +28,7 @@ func newVocabulary(lines []string) *vocabulary {
 	return v
 }
 
-// rows calls fn with the row of each piece of a text, in their order. A word that is not made of known pieces has none.
+// rows calls fn with the row of each piece of a text, in order. A word that does not consist of known pieces has none.
 //
 // Source: Devlin et al., BERT, 2018: the uncased tokenizer, without its special tokens.
 func (v *vocabulary) rows(text string, fn func(row int32)) {
@@ -41,7 +41,7 @@ func (v *vocabulary) rows(text string, fn func(row int32)) {
 	}
 }
 
-// cut appends the rows of a word's pieces, of which each is the longest that fits; none if some part is no piece.
+// cut appends the rows of a word's pieces. Each piece is the longest that fits. It appends none if part of the word is not a known piece.
 func (v *vocabulary) cut(dst []int32, word string) []int32 {
 	if len(word) > longestWord && utf8.RuneCountInString(word) > longestWord {
 		return dst

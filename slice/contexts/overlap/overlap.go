@@ -1,4 +1,4 @@
-// Package overlap says how many words texts have in common.
+// Package overlap computes which share of their words texts have in common.
 package overlap
 
 import (
@@ -13,19 +13,20 @@ import (
 )
 
 const (
-	// leastShare is the least share of terms that is written down. Below it nothing is alike.
+	// leastShare is the smallest share of terms that is reported. Texts with a smaller share do not count as alike.
 	leastShare = 300_000
-	// leastTerms is the number of distinct terms that a text needs to be like another.
+	// leastTerms is the number of distinct terms that a text must have to be compared.
 	leastTerms = 8
 )
 
-// Compare returns how alike texts are, from leastShare on: the terms that both have, of those that the shorter one has, each counted once.
-// Each text is its distinct terms as small numbers, none for one that is not compared. The cost is one step for each pair of texts, and one for each
-// term that two have in common, on every processor. What it returns does not depend on how many there are.
+// Compare returns the overlaps of texts that are at least leastShare: the number of terms that both texts have, divided
+// by the number of terms of the shorter text. A text is a list of its distinct terms, as small numbers; an empty list
+// is not compared. The work is one step for each pair of texts, and one for each term that two texts have in common,
+// divided among the processors. The result does not depend on their number.
 func Compare(texts [][]int32) []contexts.Overlap {
 	c := newComparison(texts)
 	rows := make([][]contexts.Overlap, len(texts))
-	const portion = 16 // texts taken at once
+	const portion = 16 // texts that a worker takes at once
 	var next atomic.Int64
 	work := func() {
 		common := make([]int32, len(texts))
@@ -48,17 +49,17 @@ func Compare(texts [][]int32) []contexts.Overlap {
 	return slices.Concat(rows...)
 }
 
-// A comparison knows which texts have a term.
+// A comparison contains, for each term, the texts that have it.
 type comparison struct {
 	texts [][]int32
-	needs []int32 // so many terms in common are leastShare of a text; more than there are for one that is not compared
-	first []int   // by text: where its terms begin in after
-	after []int32 // by term of a text: where those that have it, and come after the text, begin in of
-	until []int32 // and where they end
-	of    []int32 // the texts that have a term, ascending, one term after the other
+	needs []int32 // the number of common terms that makes leastShare of a text; out of reach for a text that is not compared
+	first []int   // by text: the index of its first term in after and until
+	after []int32 // by term of a text: the index in of at which the later texts with the term begin
+	until []int32 // the index at which they end
+	of    []int32 // for each term, one after the other: the texts that have it, ascending
 }
 
-// A span is where the texts of a term are in of. Between two comparisons all spans are zero.
+// A span is the range in of that a term's texts occupy. Between two comparisons all spans are zero.
 type span struct{ next, end int32 }
 
 var spans = sync.Pool{New: func() any { return &[]span{} }}
@@ -85,7 +86,7 @@ func newComparison(texts [][]int32) *comparison {
 	for _, terms := range c.texts {
 		if len(terms) >= leastTerms {
 			for _, term := range terms {
-				by[term].end++ // how many have it, for now
+				by[term].end++ // for now, the number of texts that have it
 			}
 		}
 	}
@@ -104,7 +105,7 @@ func newComparison(texts [][]int32) *comparison {
 			s.next++
 			c.of[s.next-1] = int32(i)
 			c.after[at], c.until[at] = s.next, s.end
-			if at++; s.next == s.end { // the last one
+			if at++; s.next == s.end { // the last text that has it
 				*s = span{}
 			}
 		}
@@ -112,7 +113,7 @@ func newComparison(texts [][]int32) *comparison {
 	return c
 }
 
-// row compares a text with those after it. common is zero for each text, and is so again afterwards.
+// row compares a text with those after it. common must be zero for each text, and is zero again afterwards.
 func (c *comparison) row(i int, common []int32) (overlaps []contexts.Overlap) {
 	terms := c.texts[i]
 	if len(terms) < leastTerms {
