@@ -33,8 +33,9 @@ type Erasure struct {
 	// Adopting says that another store erased the turn. The assertions that it recorded once more are adopted on their own.
 	Adopting bool
 
-	gone []Recorded // the assertions that are erased
-	lost []NameKey
+	gone    []Recorded // the assertions that are erased
+	damaged []dag.Seq  // the turn's entries that cannot be read: they lose their private halves as well, and keep their terms
+	lost    []NameKey
 }
 
 // LostRound is the round of Needs from which on Lost is known.
@@ -48,14 +49,14 @@ func (c *Erasure) Lost() []NameKey { return c.lost }
 func (c *Erasure) Needs(k *history.State) (n history.Needs) {
 	switch k.Round {
 	case 0:
-		c.gone, c.lost = nil, nil
+		c.gone, c.damaged, c.lost = nil, nil, nil
 		n.Ranges = []history.Range{{Index: indexEvidence, Prefix: c.Turn[:]}}
 	case 1:
 		for t := range termsIn(k, indexEvidence, c.Turn[:]) {
 			n.Entries = append(n.Entries, t.Since)
 		}
 	case 2:
-		c.gone = c.assertions(k)
+		c.gone, c.damaged = c.assertions(k)
 		for _, name := range c.names() {
 			for _, index := range [...]history.Index{indexOutgoing, indexIncoming} {
 				n.Ranges = append(n.Ranges, history.Range{Index: index, Prefix: name[:], Limit: len(c.gone) + 1})
@@ -97,15 +98,18 @@ func termsIn(k *history.State, index history.Index, prefix []byte) func(func(*hi
 	}
 }
 
-// assertions returns the turn's assertions that are not erased yet. An entry that cannot be read is skipped.
-func (c *Erasure) assertions(k *history.State) (list []Recorded) {
+// assertions returns the turn's assertions that are not erased yet, and the numbers of its entries that cannot be read and have a private half still.
+func (c *Erasure) assertions(k *history.State) (list []Recorded, damaged []dag.Seq) {
 	for t := range termsIn(k, indexEvidence, c.Turn[:]) {
 		e := k.Entries[t.Since]
-		if r, err := FromEntry(&e); err == nil && !r.Erased && r.Act.Kind == Assert {
+		switch r, err := FromEntry(&e); {
+		case err != nil && e.Private != nil:
+			damaged = append(damaged, t.Since)
+		case err == nil && !r.Erased && r.Act.Kind == Assert:
 			list = append(list, r)
 		}
 	}
-	return list
+	return list, damaged
 }
 
 func (c *Erasure) erases(seq dag.Seq) bool {
@@ -152,7 +156,7 @@ func (c *Erasure) orphans(k *history.State) map[ID]dag.Seq {
 
 // Plan removes the erased assertions, and records once more the assertions that again returns.
 func (c *Erasure) Plan(k *history.State) (*history.Plan, error) {
-	p := &history.Plan{Erases: true}
+	p := &history.Plan{Erases: true, Forget: slices.Clone(c.damaged)}
 	for i := range c.gone {
 		r := &c.gone[i]
 		p.Forget = append(p.Forget, r.Seq)

@@ -211,3 +211,44 @@ func TestErasure(t *testing.T) {
 		t.Errorf("%d assertions were erased, %d statements asserted again, %d names lost, %d portions adopted: this test shows less than it should", gone, again, lost, adopted)
 	}
 }
+
+// A spoiled erasure reads an entry whose private half was damaged.
+type spoiled struct {
+	*knowledge.Erasure
+	seq dag.Seq
+}
+
+func (c spoiled) spoil(k *history.State) *history.State {
+	if e, ok := k.Entries[c.seq]; ok {
+		e.Private = e.Private[:len(e.Private)/2]
+		k.Entries[c.seq] = e
+	}
+	return k
+}
+
+func (c spoiled) Needs(k *history.State) history.Needs         { return c.Erasure.Needs(c.spoil(k)) }
+func (c spoiled) Plan(k *history.State) (*history.Plan, error) { return c.Erasure.Plan(c.spoil(k)) }
+
+// TestErasureOfDamaged erases a turn from which two facts were learned, one of whose entries is damaged: both lose their texts.
+func TestErasureOfDamaged(t *testing.T) {
+	t.Parallel()
+	s := inmem.Open(&inmem.Disk{}, inmem.Options{})
+	turn := dag.TurnID{2}
+	for i, object := range []string{"one", "two"} {
+		f, err := knowledge.NewFact("s", "p", object, "user")
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Turn = turn
+		if _, err := (knowledge.Base{History: s}).Learn(t.Context(), tenant, []knowledge.Act{{Kind: knowledge.Assert, Salt: dag.Salt{byte(i + 1)}, Fact: f}}, 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Write(t.Context(), tenant, spoiled{&knowledge.Erasure{Turn: turn, At: 7}, 2}); err != nil {
+		t.Fatal(err)
+	}
+	entries, _ := all(t, s)
+	if len(entries) != 2 || entries[0].Private != nil || entries[1].Private != nil {
+		t.Errorf("the entries are %+v", entries)
+	}
+}

@@ -23,26 +23,27 @@ type Erasure struct {
 	Adopting bool // another store erased the turn; the revisions that it made are adopted as entries
 }
 
-// resting returns the revisions and conflicts that rest on the turn and are not erased.
-func (c *Erasure) resting(k *history.State) (revisions []*Revision, conflicts []*Conflict) {
+// resting returns the revisions and conflicts that rest on the turn and are not erased, and the numbers of the entries that cannot be read.
+func (c *Erasure) resting(k *history.State) (revisions []*Revision, conflicts []*Conflict, damaged []dag.Seq) {
 	for _, t := range termsOf(k, indexRests) {
 		e, ok := k.Entries[t.Since]
 		if !ok || !bytes.Equal(t.Key, c.Turn[:]) || e.Private == nil {
 			continue
 		}
-		switch e.Kind {
-		case KindRevision:
-			if r, err := ReadRevision(&e); err == nil {
-				revisions = append(revisions, r)
-			}
-		case KindConflict:
-			if f, err := ReadConflict(&e); err == nil {
-				conflicts = append(conflicts, f)
-			}
+		read, err := readEntry(&e)
+		if err != nil {
+			damaged = append(damaged, t.Since)
+			continue
+		}
+		switch r := read.(type) {
+		case *Revision:
+			revisions = append(revisions, r)
+		case *Conflict:
+			conflicts = append(conflicts, r)
 		}
 	}
 	slices.SortFunc(revisions, func(a, b *Revision) int { return cmp.Compare(a.Seq, b.Seq) })
-	return revisions, conflicts
+	return revisions, conflicts, damaged
 }
 
 // Needs asks for the revisions and conflicts that rest on the turn; then for their other turns, the elements of the revisions and the
@@ -56,7 +57,7 @@ func (c *Erasure) Needs(k *history.State) (n history.Needs) {
 			n.Entries = append(n.Entries, t.Since)
 		}
 	case 2:
-		revisions, conflicts := c.resting(k)
+		revisions, conflicts, _ := c.resting(k)
 		for _, r := range revisions {
 			for i := range r.Statements {
 				n.Turns = append(n.Turns, r.Statements[i].Turns...)
@@ -68,7 +69,7 @@ func (c *Erasure) Needs(k *history.State) (n history.Needs) {
 			n.Turns = append(n.Turns, f.Turns...)
 		}
 	case 3:
-		revisions, _ := c.resting(k)
+		revisions, _, _ := c.resting(k)
 		for _, r := range revisions {
 			if seq, err := currentOf(k, r.Item); err == nil && seq != 0 {
 				n.Entries = append(n.Entries, seq)
@@ -83,11 +84,13 @@ func (c *Erasure) lost(k *history.State, turns []dag.TurnID) bool {
 	return len(turns) > 0 && !slices.ContainsFunc(turns, func(t dag.TurnID) bool { return t != c.Turn && k.Turns[t].Body })
 }
 
-// Plan erases the revisions and conflicts of which a statement has lost all of its turns, and states the remaining statements again.
+// Plan erases the revisions and conflicts of which a statement has lost all of its turns, and states the remaining statements again. An entry that cannot
+// be read loses its private half with the first of its turns, because its text may be of that turn.
 func (c *Erasure) Plan(k *history.State) (*history.Plan, error) {
 	p := &history.Plan{Erases: true}
 	f := newFolding(p)
-	revisions, conflicts := c.resting(k)
+	revisions, conflicts, damaged := c.resting(k)
+	p.Forget = damaged
 	head := k.Head
 	for _, r := range revisions {
 		kept := slices.DeleteFunc(slices.Clone(r.Statements), func(s Stated) bool { return c.lost(k, s.Turns) })
