@@ -107,9 +107,9 @@ func (p Rules) Check() error {
 	}
 	for i := range rules {
 		r := &rules[i]
-		for member, text := range map[string]string{"author": r.Author, "cwd": r.Folder} {
-			if len(text) > MaxText || !utf8.ValidString(text) {
-				return fmt.Errorf("%w: rules[%d].%s: want at most %d bytes of UTF-8", policy.ErrRange, i, member, MaxText)
+		for _, m := range [...]struct{ name, text string }{{"author", r.Author}, {"cwd", r.Folder}} {
+			if len(m.text) > MaxText || !utf8.ValidString(m.text) {
+				return fmt.Errorf("%w: rules[%d].%s: want at most %d bytes of UTF-8", policy.ErrRange, i, m.name, MaxText)
 			}
 		}
 		if r.Days < 0 || r.Days > MaxDays {
