@@ -380,7 +380,7 @@ func (c *candidate) Reasons() string {
 	return strings.Join(names, ", ")
 }
 
-// before lists turns of the anchor's conversation that were admitted up to the slice's as_of and are not in the slice, the last first.
+// before lists turns of the anchor's conversation that were admitted before the anchor and are not in the slice, the last first.
 func (d *evidenceData) before(v *visit, in map[string]bool) error {
 	anchor, err := dag.ParseTurnID(d.Bundle.Anchor)
 	if err != nil {
@@ -408,7 +408,7 @@ func (d *evidenceData) before(v *visit, in map[string]bool) error {
 		return err
 	}
 	for i := len(list.Turns) - 1; i >= 0; i-- {
-		if uint64(list.Turns[i].Seq) > d.Bundle.AsOf {
+		if list.Turns[i].Seq > stored.Seq {
 			continue
 		}
 		row, err := readTurn(&list.Turns[i], 400)
