@@ -19,6 +19,7 @@ import (
 	"github.com/graphkernel/graphkernel/ledger/identity"
 	"github.com/graphkernel/graphkernel/normalize"
 	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/projection"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/beliefs"
 	"github.com/graphkernel/graphkernel/slice/issued"
@@ -66,7 +67,10 @@ func (k desk) Journal() journal.Base {
 
 // Reading implements [space.Kernel].
 func (k desk) Reading(fn func(space.Epoch) error) error {
-	_, err := steady(k.engine, func(c *cache) (struct{}, error) { return stillOf(c.store, struct{}{}, fn(deskEpoch{c})) })
+	_, err := steady(k.engine, func(c *cache) (struct{}, error) {
+		err := fn(deskEpoch{c})
+		return struct{}{}, cmp.Or(c.store.Still(), err)
+	})
 	return err
 }
 
@@ -123,7 +127,7 @@ type deskEpoch struct{ *cache }
 func (c deskEpoch) Item(ctx context.Context, tenant dag.Tenant, item belief.Item, given dag.Seq) (h *journal.ItemHistory, asOf dag.Seq, err error) {
 	head, err := c.store.Head(ctx, tenant)
 	if err == nil {
-		asOf, err = c.ends.upTo(ctx, tenant, given, head)
+		asOf, err = c.ends.UpTo(ctx, tenant, given, head)
 	}
 	if err == nil {
 		h, err = c.tenants.of(tenant).items.History(ctx, item, head)
@@ -270,7 +274,7 @@ func (c *cache) prove(ctx context.Context, tenant dag.Tenant, q beliefs.Question
 // proveAgain makes the bundle that a claim leads to.
 func (c *cache) proveAgain(ctx context.Context, tenant dag.Tenant, q beliefs.Question, asOf dag.Seq, seal slice.Seal) ([]byte, error) {
 	if asOf == 0 {
-		return nil, fmt.Errorf("%w: as_of is 0, before anything was known", ErrBeyondHead)
+		return nil, fmt.Errorf("%w: as_of is 0, before anything was known", projection.ErrBeyondHead)
 	}
 	if _, _, err := c.asOf(ctx, tenant, asOf); err != nil {
 		return nil, err

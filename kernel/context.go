@@ -169,7 +169,7 @@ func (c *cache) hand(ctx context.Context, tenant dag.Tenant, p policy.Registered
 			continue
 		}
 		for _, turn := range gone.turns {
-			conversation, err := c.conversation(ctx, tenant, turn)
+			conversation, err := c.graphs.Conversation(ctx, tenant, turn)
 			if err != nil {
 				return nil, err
 			}
@@ -425,7 +425,7 @@ func chosenText(r *store.Record) (*contexts.ChosenTurn, error) {
 
 // gone says why turns of an index have no text in the store: they were erased while the context was made, or it is damaged.
 func (c *cache) gone(ctx context.Context, tenant dag.Tenant, turns []dag.TurnID) error {
-	erased, err := c.store.erasures().Among(ctx, tenant, turns)
+	erased, err := c.store.Erasures().Among(ctx, tenant, turns)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/projection"
 	"github.com/graphkernel/graphkernel/retrieval"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/contexts"
@@ -186,7 +187,7 @@ type claimed struct {
 // again assembles what a claim leads to, without a seal.
 func (c *cache) again(ctx context.Context, tenant dag.Tenant, claim claimed) (*contexts.Bundle, error) {
 	if claim.vantage.asOf == 0 {
-		return nil, fmt.Errorf("%w: as_of is 0, before anything was known", ErrBeyondHead)
+		return nil, fmt.Errorf("%w: as_of is 0, before anything was known", projection.ErrBeyondHead)
 	}
 	p, err := c.policies.get(ctx, tenant, claim.policy)
 	if err != nil {

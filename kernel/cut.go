@@ -147,12 +147,12 @@ func lostAmong(turns []slice.Selected, texts []text) (gone []dag.TurnID) {
 
 // selected selects, and returns the head at the time.
 func (c *cache) selected(ctx context.Context, tenant dag.Tenant, anchor dag.TurnID, p policy.Registered, of vantage) (cut *cutting, s *slice.Slice, head dag.Seq, err error) {
-	conversation, err := c.conversation(ctx, tenant, anchor)
+	conversation, err := c.graphs.Conversation(ctx, tenant, anchor)
 	if err != nil {
 		return nil, nil, 0, err
 	}
 	var at dag.Seq
-	head, err = c.graphs.view(ctx, tenant, conversation, of.asOf, nil, func(v dag.View, settled dag.Seq) (err error) {
+	head, err = c.graphs.View(ctx, tenant, conversation, of.asOf, nil, func(v dag.View, settled dag.Seq) (err error) {
 		v = then(v, anchor, p, of.asOf).Under(of.reading)
 		at = v.Seq()
 		cut, err = c.cuts.cut(ctx, c.k.turnstile, v, settled, tenant, anchor, p)
@@ -184,24 +184,6 @@ func (c *cutting) bundle(asOf dag.Seq, seal slice.Seal, texts []text) []byte {
 		size += len(texts[i].encoded)
 	}
 	return f.AppendBundle(make([]byte, 0, size), asOf, seal, func(i int) slice.EncodedTurn { return texts[i].encoded })
-}
-
-// conversation finds a turn's conversation.
-func (c *cache) conversation(ctx context.Context, tenant dag.Tenant, id dag.TurnID) (dag.ConversationID, error) {
-	key := turnKey{tenant, id}
-	if of, ok := c.places.Get(key); ok {
-		return of, nil
-	}
-	records, err := c.store.Turns(ctx, tenant, store.IDs{id})
-	if err != nil {
-		return dag.ConversationID{}, err
-	}
-	if len(records) == 0 {
-		return dag.ConversationID{}, fmt.Errorf("turn %s of tenant %s: %w", id, tenant, store.ErrNotFound)
-	}
-	of := records[0].Turn.Conversation
-	c.places.Add(key, of)
-	return of, nil
 }
 
 // A handout names a bundle by what decides its bytes: the token stands for the slice

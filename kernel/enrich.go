@@ -177,7 +177,7 @@ func (c *cache) entitiesOf(ctx context.Context, tenant dag.Tenant, v *view, hits
 			return nil, fmt.Errorf("turn %s of tenant %s as of %d: %w", id, tenant, v.asOf, store.ErrNotFound)
 		}
 	}
-	acts, err := c.store.knowledge().ActsFrom(ctx, tenant, ids)
+	acts, err := c.store.Knowledge().ActsFrom(ctx, tenant, ids)
 	if err != nil {
 		return nil, err
 	}

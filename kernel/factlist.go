@@ -69,7 +69,7 @@ func (k Facts) List(ctx context.Context, tenant dag.Tenant, in api.FactQuery) (w
 			return w, err
 		}
 		find.After, find.Limit = after, limit+1 // one more tells whether any follow
-		list, total, err := c.store.knowledge().Versions(ctx, tenant, find)
+		list, total, err := c.store.Knowledge().Versions(ctx, tenant, find)
 		if err != nil {
 			return w, err
 		}
@@ -78,7 +78,7 @@ func (k Facts) List(ctx context.Context, tenant dag.Tenant, in api.FactQuery) (w
 			list = list[:limit]
 			w.Next = api.NextInView(list[limit-1].Seq, v.asOf)
 		}
-		evidence, err := c.store.knowledge().ActsIn(ctx, tenant, spansOf(list, v.asOf))
+		evidence, err := c.store.Knowledge().ActsIn(ctx, tenant, spansOf(list, v.asOf))
 		if err != nil {
 			return w, err
 		}
@@ -86,7 +86,7 @@ func (k Facts) List(ctx context.Context, tenant dag.Tenant, in api.FactQuery) (w
 		for i := range list {
 			w.Facts[i] = v.fact(&list[i], evidence[i])
 		}
-		return w, c.store.still()
+		return w, c.store.Still()
 	})
 }
 
@@ -118,8 +118,8 @@ func (k Facts) Totals(ctx context.Context, tenant dag.Tenant, asOf dag.Seq) (kno
 		if err != nil {
 			return n, err
 		}
-		n, err = c.store.knowledge().Totals(ctx, tenant, v.aliases, v.asOf)
-		return n, cmp.Or(err, c.store.still())
+		n, err = c.store.Knowledge().Totals(ctx, tenant, v.aliases, v.asOf)
+		return n, cmp.Or(err, c.store.Still())
 	})
 }
 

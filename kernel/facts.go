@@ -14,13 +14,14 @@ import (
 	"github.com/graphkernel/graphkernel/internal/bytelru"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/normalize"
+	"github.com/graphkernel/graphkernel/projection"
 )
 
 // A factCache caches knowledge: the edges of names that were walked, and answers. An edge never
 // changes except for its end, so what is kept is good for every as-of number up to that of the
 // acts that its tenant's facts have.
 type factCache struct {
-	store       steadyStore
+	store       projection.Store
 	edges       *bytelru.Cache[edgeKey, knowledge.Run]
 	answers     *bytelru.Cache[answerKey, *traversed] // nil: it was asked once
 	generations atomic.Uint64                         // the last one that was given out
@@ -43,7 +44,7 @@ type answerKey struct {
 	query    string
 }
 
-func newFactCache(s steadyStore, bytes int) *factCache {
+func newFactCache(s projection.Store, bytes int) *factCache {
 	return &factCache{store: s, edges: bytelru.New[edgeKey, knowledge.Run](bytes - bytes/4), answers: bytelru.New[answerKey, *traversed](bytes / 4)}
 }
 
@@ -154,7 +155,7 @@ func (k *tenantFacts) Begin(ctx context.Context, to dag.Seq) (dag.Seq, error) {
 	k.mu.Lock()
 	after := k.lastAlias()
 	k.mu.Unlock()
-	acts, err := k.cache.store.knowledge().Aliases(ctx, k.tenant, after)
+	acts, err := k.cache.store.Knowledge().Aliases(ctx, k.tenant, after)
 	if err != nil {
 		return 0, err
 	}
@@ -300,7 +301,7 @@ func (v *view) Edges(ctx context.Context, asks []knowledge.Ask) ([]knowledge.Run
 	case v.early:
 		return nil, errNotKept
 	}
-	got, err := v.of.cache.store.knowledge().Edges(ctx, v.of.tenant, missing)
+	got, err := v.of.cache.store.Knowledge().Edges(ctx, v.of.tenant, missing)
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/projection"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/facts"
 	"github.com/graphkernel/graphkernel/slice/issued"
@@ -152,7 +153,7 @@ func (c *cache) answerFacts(ctx context.Context, tenant dag.Tenant, q facts.Ques
 	if err := space.ScopeOf(ctx).CheckAnswer(&a.answer); err != nil {
 		return a, err
 	}
-	a.known, err = facts.Gather(ctx, c.store.knowledge(), c.leavesOf(tenant), tenant, v.aliases, &a.answer)
+	a.known, err = facts.Gather(ctx, c.store.Knowledge(), c.leavesOf(tenant), tenant, v.aliases, &a.answer)
 	if errors.Is(err, knowledge.ErrErased) { // what is cached is of before
 		v.of.erased()
 	}
@@ -362,7 +363,7 @@ func (k Facts) gone(ctx context.Context, tenant dag.Tenant, i *issued.Record) (*
 // cutFactsAgain makes the bundle that a claim leads to.
 func (c *cache) cutFactsAgain(ctx context.Context, tenant dag.Tenant, q facts.Question, id policy.ID, asOf dag.Seq, seal slice.Seal) ([]byte, error) {
 	if asOf == 0 {
-		return nil, fmt.Errorf("%w: as_of is 0, before anything was known", ErrBeyondHead)
+		return nil, fmt.Errorf("%w: as_of is 0, before anything was known", projection.ErrBeyondHead)
 	}
 	p, err := c.policies.get(ctx, tenant, id)
 	if err != nil {

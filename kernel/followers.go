@@ -11,6 +11,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/history/follow"
+	"github.com/graphkernel/graphkernel/projection"
 )
 
 // keptFollowed bounds the tenants whose histories are followed.
@@ -18,7 +19,7 @@ const keptFollowed = 10_000
 
 // followers follow the histories of the tenants that were asked for last.
 type followers struct {
-	store     steadyStore
+	store     projection.Store
 	facts     *factCache
 	beliefs   *space.Kept
 	texts     *texts
@@ -38,7 +39,7 @@ type followed struct {
 	words *allWords
 }
 
-func newFollowers(s steadyStore, facts *factCache, beliefs *space.Kept, texts *texts, config *Config, observe func(context.Context, string) (context.Context, func(error)), wanted func(dag.Tenant, bool)) (*followers, error) {
+func newFollowers(s projection.Store, facts *factCache, beliefs *space.Kept, texts *texts, config *Config, observe func(context.Context, string) (context.Context, func(error)), wanted func(dag.Tenant, bool)) (*followers, error) {
 	kept, err := lru.New[dag.Tenant, *followed](keptFollowed)
 	if err != nil {
 		return nil, fmt.Errorf("kernel: %w", err)

@@ -386,7 +386,7 @@ func (g *gatherer) around(ctx context.Context, name string, p *facts.Policy) err
 	if err != nil {
 		return err
 	}
-	known, err := facts.Gather(ctx, g.c.store.knowledge(), g.c.leavesOf(g.tenant), g.tenant, v.aliases, &answer.Answer)
+	known, err := facts.Gather(ctx, g.c.store.Knowledge(), g.c.leavesOf(g.tenant), g.tenant, v.aliases, &answer.Answer)
 	if errors.Is(err, knowledge.ErrErased) { // what is cached is of before
 		v.of.erased()
 	}

@@ -34,6 +34,7 @@ import (
 	"github.com/graphkernel/graphkernel/internal/turnstile"
 	"github.com/graphkernel/graphkernel/ledger/identity"
 	"github.com/graphkernel/graphkernel/ledger/witness"
+	"github.com/graphkernel/graphkernel/projection"
 	"github.com/graphkernel/graphkernel/retrieval/embed"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/token"
@@ -176,7 +177,7 @@ func (k *engine) contexts() Contexts { return Contexts{k} }
 // An engine is what the facets share.
 type engine struct {
 	config    Config // with nothing left to its default
-	store     checkedStore
+	store     projection.Checked
 	authority *token.Authority
 	verifier  *token.Verifier
 	clock     func() time.Time
@@ -185,7 +186,7 @@ type engine struct {
 	random    sync.Mutex // guards salts
 	salts     io.Reader
 	turnstile turnstile.Turnstile
-	heads     heads
+	heads     projection.Heads
 	kept      atomic.Pointer[cache]
 	keyCache  *keys
 	answers   map[string]api.Answer
@@ -197,17 +198,8 @@ type engine struct {
 	histories   histories
 }
 
-// A turnKey names a turn of a tenant.
-type turnKey struct {
-	tenant dag.Tenant
-	turn   dag.TurnID
-}
-
-// Sizes of the caches that hold small things of one size.
-const (
-	keptPlaces   = 1 << 15
-	keptRecorded = 1 << 12
-)
+// keptRecorded bounds the records of bundles that are kept.
+const keptRecorded = 1 << 12
 
 // Open returns a kernel over a store.
 func Open(c Config) (*Kernel, error) {
@@ -254,7 +246,7 @@ func Open(c Config) (*Kernel, error) {
 	}
 	k := &engine{
 		config:    c,
-		store:     checkedStore{c.Store},
+		store:     projection.Checked{Store: c.Store},
 		authority: c.Authority,
 		verifier:  token.NewVerifier(c.Authority),
 		clock:     c.Clock,
@@ -267,7 +259,7 @@ func Open(c Config) (*Kernel, error) {
 	if k.checkpoints.kept, err = lru.New[dag.Tenant, *cosigned](keptAnnounced); err != nil {
 		return nil, fmt.Errorf("kernel: %w", err)
 	}
-	kept, err := k.newCache(c.Store.Epoch())
+	kept, err := k.newCache()
 	if err != nil {
 		return nil, err
 	}

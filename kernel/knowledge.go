@@ -335,7 +335,7 @@ func (k Facts) Evidence(ctx context.Context, tenant dag.Tenant, id knowledge.ID,
 }
 
 func (c *cache) evidence(ctx context.Context, tenant dag.Tenant, id knowledge.ID, asOf dag.Seq) ([]knowledge.Recorded, error) {
-	acts, err := c.store.knowledge().ActsOf(ctx, tenant, id, 0, 1<<20)
+	acts, err := c.store.Knowledge().ActsOf(ctx, tenant, id, 0, 1<<20)
 	return counting(acts, asOf), err
 }
 
@@ -378,7 +378,7 @@ func (k Facts) History(ctx context.Context, tenant dag.Tenant, in api.HistoryOf)
 		return w, err
 	}
 	acts, err := steady(k.engine, func(c *cache) ([]knowledge.Recorded, error) {
-		return c.store.knowledge().ActsOf(ctx, tenant, in.Statement, 0, 1<<20)
+		return c.store.Knowledge().ActsOf(ctx, tenant, in.Statement, 0, 1<<20)
 	})
 	acts = space.ScopeOf(ctx).Acts(acts)
 	if err == nil && len(acts) == 0 {
@@ -414,11 +414,11 @@ func (k Facts) acts(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit
 		return nil, fmt.Errorf("%w: changes are those of all spaces, and the key is for %s; ask for facts as of a number", access.ErrMayNot, s.Spaces)
 	}
 	return steady(k.engine, func(c *cache) ([]knowledge.Recorded, error) {
-		acts, err := c.store.knowledge().Acts(ctx, tenant, after, limit)
+		acts, err := c.store.Knowledge().Acts(ctx, tenant, after, limit)
 		if err != nil {
 			return nil, err
 		}
-		return acts, c.store.knowledge().Complete(ctx, tenant, acts)
+		return acts, c.store.Knowledge().Complete(ctx, tenant, acts)
 	})
 }
 
@@ -445,14 +445,14 @@ func (k Facts) Retract(ctx context.Context, tenant dag.Tenant, in api.Retracting
 			return nil, err
 		}
 		find.Limit = knowledge.MaxActs
-		list, total, err := c.store.knowledge().Versions(ctx, tenant, find)
+		list, total, err := c.store.Knowledge().Versions(ctx, tenant, find)
 		if err != nil {
 			return nil, err
 		}
 		if total > len(list) {
 			return nil, fmt.Errorf("%w: the filter matches %d facts, at most %d are retracted at once", knowledge.ErrQuery, total, knowledge.MaxActs)
 		}
-		return list, c.store.still()
+		return list, c.store.Still()
 	})
 	if err == nil && !in.DryRun && len(list) > 0 {
 		list, err = k.retract(ctx, tenant, list, in.Reason)

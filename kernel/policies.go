@@ -9,13 +9,15 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/policy/registry"
 	"github.com/graphkernel/graphkernel/policy/standard"
+	"github.com/graphkernel/graphkernel/projection"
 )
 
 // registries keeps the policies of tenants. A policy never changes, so what is
 // kept can only lack what another process has registered; then the store is asked.
 type registries struct {
-	store steadyStore
+	store projection.Store
 	mu    sync.Mutex
 	kept  map[dag.Tenant]policy.Registry
 
@@ -57,7 +59,7 @@ func (r *registries) get(ctx context.Context, tenant dag.Tenant, id policy.ID) (
 // written down with the first act that rests on it, so that asking for a tenant does not
 // make one.
 func (r *registries) load(ctx context.Context, tenant dag.Tenant) (policy.Registry, error) {
-	fresh, err := r.store.registry().All(ctx, tenant)
+	fresh, err := registry.Base{History: r.store}.All(ctx, tenant)
 	if err != nil {
 		return policy.Registry{}, err
 	}
@@ -94,7 +96,7 @@ func (r *registries) write(ctx context.Context, tenant dag.Tenant, p policy.Regi
 	if written {
 		return nil
 	}
-	if err := r.store.registry().Put(ctx, tenant, p); err != nil {
+	if err := (registry.Base{History: r.store}).Put(ctx, tenant, p); err != nil {
 		return err
 	}
 	r.mu.Lock()
@@ -142,7 +144,7 @@ func (c *cache) register(ctx context.Context, tenant dag.Tenant, p policy.Regist
 	if err := c.policies.write(ctx, tenant, first); err != nil {
 		return err
 	}
-	return c.store.registry().Put(ctx, tenant, p)
+	return registry.Base{History: c.store}.Put(ctx, tenant, p)
 }
 
 // Operations lists what the facet answers.

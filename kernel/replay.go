@@ -10,6 +10,7 @@ import (
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/projection"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/beliefs"
 	"github.com/graphkernel/graphkernel/slice/contexts"
@@ -300,7 +301,7 @@ func (c *cache) cutAgain(ctx context.Context, tenant dag.Tenant, claim *slice.Pr
 // reports whether it is one.
 func (r *Replay) noCut(err error) bool {
 	known := false
-	for _, is := range [...]error{slice.ErrAnchor, store.ErrNotFound, ErrBeyondHead, slice.ErrCost, policy.ErrUnknown, policy.ErrMismatch, contexts.ErrRequest, journal.ErrSpace, store.ErrDamaged} {
+	for _, is := range [...]error{slice.ErrAnchor, store.ErrNotFound, projection.ErrBeyondHead, slice.ErrCost, policy.ErrUnknown, policy.ErrMismatch, contexts.ErrRequest, journal.ErrSpace, store.ErrDamaged} {
 		known = known || errors.Is(err, is)
 	}
 	if !known || errors.Is(err, store.ErrUnreadable) { // which says nothing of what was handed out

@@ -19,6 +19,7 @@ import (
 	"github.com/graphkernel/graphkernel/history/follow"
 	"github.com/graphkernel/graphkernel/internal/turnstile"
 	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/projection"
 	"github.com/graphkernel/graphkernel/retrieval"
 	"github.com/graphkernel/graphkernel/retrieval/analysis"
 	"github.com/graphkernel/graphkernel/retrieval/embed"
@@ -192,7 +193,7 @@ func (c *cache) hits(ctx context.Context, tenant dag.Tenant, head dag.Seq, p *re
 
 // tenantWords is the projection of one tenant's texts by which they are found.
 type tenantWords struct {
-	store    steadyStore
+	store    projection.Store
 	tenant   dag.Tenant
 	analyzer analysis.Analyzer
 	model    string         // of the vectors; retrieval.NoEmbedder: there are none
@@ -263,7 +264,7 @@ func (h *heldWords) drop(w *tenantWords) {
 
 // allWords are the projections of one tenant's texts. One is made when it is asked for.
 type allWords struct {
-	store     steadyStore
+	store     projection.Store
 	tenant    dag.Tenant
 	source    follow.Source
 	held      *heldWords

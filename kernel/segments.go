@@ -310,7 +310,7 @@ func (w *tenantWords) keepOne(ctx context.Context, into *retrieval.Index, r segm
 // a text was erased under a number above known, up to which the index has nothing of erased texts. Of a segment that is larger than a snapshot may be,
 // the smaller ones are written.
 func (w *tenantWords) write(ctx context.Context, into *retrieval.Index, r segments.Range, lacking []segments.Series, known dag.Seq) (kept bool, err error) {
-	c := &erasures.Keeping{Known: known, Still: w.store.still}
+	c := &erasures.Keeping{Known: known, Still: w.store.Still}
 	for _, of := range lacking {
 		value, ok := w.segment(into, of, r)
 		if !ok {

@@ -44,7 +44,7 @@ func (c *cache) tasksWith(ctx context.Context, tenant dag.Tenant, text string) (
 	defer t.mu.Unlock()
 	const page = 500
 	for {
-		list, err := c.store.bundles().After(ctx, tenant, t.upTo, page)
+		list, err := issued.Base{History: c.store}.After(ctx, tenant, t.upTo, page)
 		if err != nil {
 			return nil, err
 		}

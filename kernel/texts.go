@@ -16,6 +16,7 @@ import (
 	"github.com/graphkernel/graphkernel/history/follow"
 	"github.com/graphkernel/graphkernel/internal/bytelru"
 	"github.com/graphkernel/graphkernel/internal/turnstile"
+	"github.com/graphkernel/graphkernel/projection"
 	"github.com/graphkernel/graphkernel/retrieval"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/contexts"
@@ -25,7 +26,7 @@ import (
 // texts keeps turns with their texts, encoded for slices and as contexts have them, so that a turn that is handed out often
 // is fetched and checked once.
 type texts struct {
-	store       steadyStore
+	store       projection.Store
 	inside      turnstile.Turnstile
 	kept        *bytelru.Cache[textKey, text]
 	generations atomic.Uint64 // the last one that was given out
@@ -101,7 +102,7 @@ const (
 // entryCost is what an entry of the cache takes beside its text.
 const entryCost = 160
 
-func newTexts(s steadyStore, inside turnstile.Turnstile, most int) *texts {
+func newTexts(s projection.Store, inside turnstile.Turnstile, most int) *texts {
 	return &texts{store: s, inside: inside, kept: bytelru.New[textKey, text](most), seed: maphash.MakeSeed()}
 }
 
@@ -264,7 +265,7 @@ func (x *tenantTexts) explain(ctx context.Context, records []store.Record, texts
 			gone = append(gone, records[i].Turn.ID)
 		}
 	}
-	known, err := x.store.erasures().Among(ctx, x.tenant, gone)
+	known, err := x.store.Erasures().Among(ctx, x.tenant, gone)
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history/erasures"
 	"github.com/graphkernel/graphkernel/internal/turnstile"
+	"github.com/graphkernel/graphkernel/projection"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/store"
@@ -164,8 +165,8 @@ func oneText(t *testing.T) (*slowStore, *tenantTexts, *cutting) {
 	t.Cleanup(func() { _ = disk.Close() })
 	s := &slowStore{Store: disk}
 	turn := appendText(t, s, "1")
-	steady := steadyStore{inner: s}
-	tenants, err := newFollowers(steady, newFactCache(steady, 1), space.NewKept(steady, steady.still), newTexts(steady, make(turnstile.Turnstile, 1), 1<<20), &Config{WordBytes: 1 << 20}, unobserved, func(dag.Tenant, bool) {})
+	steady := projection.NewStore(s)
+	tenants, err := newFollowers(steady, newFactCache(steady, 1), space.NewKept(steady, steady.Still), newTexts(steady, make(turnstile.Turnstile, 1), 1<<20), &Config{WordBytes: 1 << 20}, unobserved, func(dag.Tenant, bool) {})
 	if err != nil {
 		t.Fatal(err)
 	}

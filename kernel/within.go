@@ -77,7 +77,7 @@ func (c *cache) hitsWithin(ctx context.Context, b *token.Boundary, p *retrieval.
 // restingOn returns the statements that a boundary lets through: those of the evidence, and those for which an assertion counts that names one
 // of its turns.
 func (c *cache) restingOn(ctx context.Context, b *token.Boundary, asOf dag.Seq) (map[knowledge.ID]bool, error) {
-	base := c.store.knowledge()
+	base := c.store.Knowledge()
 	acts, err := base.ActsFrom(ctx, b.Tenant(), b.Turns())
 	if err != nil {
 		return nil, err
