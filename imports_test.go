@@ -92,7 +92,7 @@ var mayImport = map[string][]string{
 	"atlas":                  {"dag"},
 	"atlas/survey":           {"api", "atlas", "dag", "history/erasures", "internal/canon", "internal/turnstile", "knowledge", "ledger/attest", "ledger/identity", "normalize", "policy", "slice", "slice/issued", "store"},
 	"kernel":                 {"internal/bytelru", "internal/canon", "render", "slice/kinds", "atlas/survey", "internal/turnstile", "api", "working", "slice/beliefs", "belief", "belief/journal", "belief/kinds", "retrieval/enrich", "retrieval/segments", "ingest/marks", "slice/contexts", "slice/contexts/overlap", "retrieval", "retrieval/analysis", "retrieval/embed", "retrieval/embed/static", "store/kinds", "access/apikeys", "history/erasures", "history/heldback", "history/follow", "policy/standard", "access", "history", "ledger/attest", "dag", "slice/facts", "slice/issued", "ledger/identity", "ledger", "ledger/witness", "policy", "policy/registry", "slice", "token", "ingest", "store", "github.com/hashicorp/golang-lru/v2", "knowledge", "normalize", "belief/space", "projection"},
-	"projection":             {"dag", "history", "history/erasures", "internal/bytelru", "internal/turnstile", "knowledge", "slice", "store", "github.com/hashicorp/golang-lru/v2"},
+	"projection":             {"dag", "history", "history/erasures", "history/follow", "internal/bytelru", "internal/turnstile", "knowledge", "policy", "retrieval", "slice", "slice/contexts", "store", "github.com/hashicorp/golang-lru/v2"},
 	"working":                {"dag", "history"},
 	"retrieval/analysis":     {"github.com/clipperhouse/uax29/v2", "github.com/kljensen/snowball", "golang.org/x/text/unicode/norm"},
 	"retrieval/enrich":       {"dag"},

@@ -117,7 +117,7 @@ func (c surveyedEpoch) Selected(ctx context.Context, tenant dag.Tenant, r *issue
 	if err != nil {
 		return nil, err
 	}
-	_, s, _, err := c.selected(ctx, tenant, r.Provenance.Anchor, p, vantageOf(r))
+	_, s, _, err := c.cuts.Select(ctx, tenant, r.Provenance.Anchor, p, r.AsOf, r.Reading)
 	return s, err
 }
 

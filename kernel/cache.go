@@ -25,8 +25,8 @@ type cache struct {
 
 	ends     *projection.Ends
 	graphs   *projection.Graphs
-	cuts     *cuts
-	texts    *texts
+	cuts     *projection.Cuts
+	texts    *projection.Texts
 	recorded *lru.Cache[handout, issued.Record] // bundles that are in the store's record
 	policies *registries
 	issuing  *issuing
@@ -55,7 +55,7 @@ func (k *engine) newCache() (*cache, error) {
 	}
 	s := projection.NewStore(k.store)
 	beliefs := space.NewKept(s, s.Still)
-	texts := newTexts(s, k.turnstile, k.config.TextBytes)
+	texts := projection.NewTexts(s, k.turnstile, k.config.TextBytes)
 	tenants, err := newFollowers(s, newFactCache(s, k.config.FactBytes), beliefs, texts, &k.config, k.observe, k.indexing.dropped)
 	if err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func (k *engine) newCache() (*cache, error) {
 		k: k, store: s,
 		ends:     ends,
 		graphs:   graphs,
-		cuts:     newCuts(texts, k.config.CutBytes),
+		cuts:     projection.NewCuts(graphs, texts, k.turnstile, k.config.CutBytes),
 		texts:    texts,
 		recorded: recorded,
 		policies: &registries{store: s, kept: map[dag.Tenant]policy.Registry{}, written: map[writtenPolicy]bool{}},

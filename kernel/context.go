@@ -302,7 +302,7 @@ func (c *cache) sealContext(ctx context.Context, tenant dag.Tenant, b *contexts.
 		return nil, err
 	}
 	if len(i.Bundle) > slice.MaxBundle {
-		return nil, fmt.Errorf("%w: the bundle would have %d bytes, at most %d; lower the budget", ErrTooLarge, len(i.Bundle), slice.MaxBundle)
+		return nil, fmt.Errorf("%w: the bundle would have %d bytes, at most %d; lower the budget", slice.ErrTooLarge, len(i.Bundle), slice.MaxBundle)
 	}
 	return i, nil
 }
@@ -411,16 +411,6 @@ func (c *cache) assembleOnce(ctx context.Context, tenant dag.Tenant, a *assembly
 		return nil, err
 	}
 	return contexts.New(r, g.asOf, a.policy, choice)
-}
-
-// chosenText returns the record of a chosen turn, which has a text, as a context has it.
-func chosenText(r *store.Record) (*contexts.ChosenTurn, error) {
-	body, err := slice.ParseBody(r.Body)
-	if err != nil {
-		return nil, fmt.Errorf("turn %s: %w: %w", r.Turn.ID, store.ErrDamaged, err)
-	}
-	body.Salt = r.Salt
-	return &contexts.ChosenTurn{Turn: r.Turn, Body: body}, nil
 }
 
 // gone says why turns of an index have no text in the store: they were erased while the context was made, or it is damaged.

@@ -65,7 +65,7 @@ func (k Turns) Erase(ctx context.Context, tenant dag.Tenant, turn dag.TurnID, re
 	e, err := k.erasures().Erase(ctx, tenant, erasures.Erasure{Turn: turn, Reason: reason, At: now, By: access.CallerIn(ctx)}, append(kinds.Erasing(turn, now), with...)...)
 	c := k.kept.Load()
 	kept := c.tenants.of(tenant)
-	kept.texts.forget(turn)
+	kept.texts.Forget(turn)
 	kept.facts.erased() // whatever came of it: an erasure may be kept and reported as failed
 	c.beliefs.Forget()
 	c.atlases.Forget(tenant, turn, err != nil)

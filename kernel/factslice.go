@@ -90,7 +90,7 @@ func (c *cache) issueFacts(ctx context.Context, tenant dag.Tenant, q facts.Quest
 		return nil, err
 	}
 	if len(bundle) > slice.MaxBundle {
-		return nil, fmt.Errorf("%w: the bundle would have %d bytes, at most %d; lower max_results", ErrTooLarge, len(bundle), slice.MaxBundle)
+		return nil, fmt.Errorf("%w: the bundle would have %d bytes, at most %d; lower max_results", slice.ErrTooLarge, len(bundle), slice.MaxBundle)
 	}
 	handed := handout{keyID: b.Seal.KeyID, token: b.Seal.Token, asOf: b.AsOf}
 	record, err := c.recordAs(ctx, tenant, handed, p, resting{turns: b.Turns(), as: head}, func(at dag.Time) issued.Record {

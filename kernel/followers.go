@@ -22,7 +22,7 @@ type followers struct {
 	store     projection.Store
 	facts     *factCache
 	beliefs   *space.Kept
-	texts     *texts
+	texts     *projection.Texts
 	words     *heldWords
 	embedders embedders
 	wanted    func(tenant dag.Tenant, check bool) // called where a tenant's index lacks segments, or has one that cannot be used
@@ -35,11 +35,11 @@ type followers struct {
 type followed struct {
 	facts *tenantFacts
 	items *space.Items // of beliefs
-	texts *tenantTexts
+	texts *projection.TenantTexts
 	words *allWords
 }
 
-func newFollowers(s projection.Store, facts *factCache, beliefs *space.Kept, texts *texts, config *Config, observe func(context.Context, string) (context.Context, func(error)), wanted func(dag.Tenant, bool)) (*followers, error) {
+func newFollowers(s projection.Store, facts *factCache, beliefs *space.Kept, texts *projection.Texts, config *Config, observe func(context.Context, string) (context.Context, func(error)), wanted func(dag.Tenant, bool)) (*followers, error) {
 	kept, err := lru.New[dag.Tenant, *followed](keptFollowed)
 	if err != nil {
 		return nil, fmt.Errorf("kernel: %w", err)
@@ -62,7 +62,7 @@ func (f *followers) of(tenant dag.Tenant) *followed {
 		return f.store.Entries(ctx, tenant, history.Page{After: after, Limit: limit})
 	}
 	with := follow.New(source)
-	fresh := &followed{facts: f.facts.of(tenant, with), items: f.beliefs.Follow(tenant, with), texts: f.texts.of(tenant, with), words: &allWords{store: f.store, tenant: tenant, source: source, held: f.words, embedders: f.embedders, wanted: func(check bool) { f.wanted(tenant, check) }}}
+	fresh := &followed{facts: f.facts.of(tenant, with), items: f.beliefs.Follow(tenant, with), texts: f.texts.Follow(tenant, with), words: &allWords{store: f.store, tenant: tenant, source: source, held: f.words, embedders: f.embedders, wanted: func(check bool) { f.wanted(tenant, check) }}}
 	f.kept.Add(tenant, fresh)
 	return fresh
 }

@@ -167,7 +167,7 @@ func (g *gatherer) fromTurns(ctx context.Context, words *tenantWords, search *re
 		if err != nil {
 			return err
 		}
-		if _, cut, _, err = g.c.selected(ctx, g.tenant, g.anchor.Turn.ID, p, vantage{asOf: g.asOf, reading: g.reading}); err != nil {
+		if _, cut, _, err = g.c.cuts.Select(ctx, g.tenant, g.anchor.Turn.ID, p, g.asOf, g.reading); err != nil {
 			return err
 		}
 	}
@@ -471,7 +471,7 @@ func (g *gatherer) choose(ctx context.Context) (c contexts.Choice, err error) {
 			c.Beliefs = append(c.Beliefs, *g.beliefs.of[chosen.ID])
 		}
 	}
-	chosen, err := g.c.tenants.of(g.tenant).texts.chosen(ctx, g.head, turns, places)
+	chosen, err := g.c.tenants.of(g.tenant).texts.Chosen(ctx, g.head, turns, places)
 	if err != nil {
 		return c, err
 	}

@@ -131,9 +131,15 @@ func (c *cache) search(ctx context.Context, tenant dag.Tenant, r SearchRequest) 
 	if err != nil {
 		return f, err
 	}
-	var damaged []error
-	if f.Hits, damaged, err = c.tenants.of(tenant).texts.ofHits(ctx, head, hits); err != nil {
+	texts, damaged, err := c.tenants.of(tenant).texts.OfHits(ctx, head, hits)
+	if err != nil {
 		return f, err
+	}
+	f.Hits = make([]FoundTurn, 0, len(hits))
+	for i, t := range texts {
+		if t != nil {
+			f.Hits = append(f.Hits, FoundTurn{hits[i], t.Body.Content})
+		}
 	}
 	for _, err := range damaged {
 		_, observed := c.k.observe(ctx, "read text")

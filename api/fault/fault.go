@@ -179,7 +179,7 @@ var table = []row{
 	{is: ledger.ErrQuorum, code: api.CodeQuorum},
 	{is: slice.ErrMalformed, code: api.CodeBundle},
 	{is: slice.ErrAnchor, code: api.CodeAnchor},
-	{is: kernel.ErrTooLarge, code: api.CodeSliceTooLarge},
+	{is: slice.ErrTooLarge, code: api.CodeSliceTooLarge},
 	{is: kernel.ErrBatch, code: api.CodeTooLarge},
 	{is: canon.ErrMany, code: api.CodeTooLarge},
 	{is: token.ErrNoKey, code: api.CodeNoKey},
