@@ -56,7 +56,7 @@ func (k *engine) newCache() (*cache, error) {
 	s := projection.NewStore(k.store)
 	beliefs := space.NewKept(s, s.Still)
 	texts := projection.NewTexts(s, k.turnstile, k.config.TextBytes)
-	tenants, err := newFollowers(s, newFactCache(s, k.config.FactBytes), beliefs, texts, &k.config, k.observe, k.indexing.dropped)
+	tenants, err := newFollowers(s, projection.NewFacts(s, k.config.FactBytes), beliefs, texts, &k.config, k.observe, k.indexing.dropped)
 	if err != nil {
 		return nil, err
 	}

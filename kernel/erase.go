@@ -66,7 +66,7 @@ func (k Turns) Erase(ctx context.Context, tenant dag.Tenant, turn dag.TurnID, re
 	c := k.kept.Load()
 	kept := c.tenants.of(tenant)
 	kept.texts.Forget(turn)
-	kept.facts.erased() // whatever came of it: an erasure may be kept and reported as failed
+	kept.facts.Forget() // whatever came of it: an erasure may be kept and reported as failed
 	c.beliefs.Forget()
 	c.atlases.Forget(tenant, turn, err != nil)
 	k.changes.tell(tenant)

@@ -141,11 +141,11 @@ func (c *cache) answerFacts(ctx context.Context, tenant dag.Tenant, q facts.Ques
 	if a.at == 0 {
 		return a, fmt.Errorf("tenant %s has no history yet: %w", tenant, store.ErrNotFound)
 	}
-	v, err := c.tenants.of(tenant).facts.view(ctx, a.at)
+	v, err := c.tenants.of(tenant).facts.View(ctx, a.at)
 	if err != nil {
 		return a, err
 	}
-	found, err := v.answer(ctx, q.Query(&params, a.at))
+	found, err := v.Answer(ctx, q.Query(&params, a.at))
 	if err != nil {
 		return a, err
 	}
@@ -153,9 +153,9 @@ func (c *cache) answerFacts(ctx context.Context, tenant dag.Tenant, q facts.Ques
 	if err := space.ScopeOf(ctx).CheckAnswer(&a.answer); err != nil {
 		return a, err
 	}
-	a.known, err = facts.Gather(ctx, c.store.Knowledge(), c.leavesOf(tenant), tenant, v.aliases, &a.answer)
+	a.known, err = facts.Gather(ctx, c.store.Knowledge(), c.leavesOf(tenant), tenant, v.Aliases, &a.answer)
 	if errors.Is(err, knowledge.ErrErased) { // what is cached is of before
-		v.of.erased()
+		c.tenants.of(tenant).facts.Forget()
 	}
 	return a, err
 }
@@ -169,40 +169,6 @@ func (c *cache) leavesOf(tenant dag.Tenant) facts.Leaves {
 		}
 		return err
 	}
-}
-
-// answerTo is answer with what a scope shows.
-func (v *view) answerTo(ctx context.Context, s space.Scope, q knowledge.Query) (*traversed, error) {
-	if s.Whole() {
-		return v.answer(ctx, q)
-	}
-	answer, err := knowledge.Traverse(ctx, v.scoped(s), v.aliases, q)
-	if err != nil {
-		return nil, err
-	}
-	return &traversed{Answer: answer, asOf: v.asOf, aliases: v.aliases}, nil
-}
-
-// answer answers from memory what was asked twice before, as of the same number: most
-// questions come once, and to keep an answer costs a part of what it took.
-func (v *view) answer(ctx context.Context, q knowledge.Query) (*traversed, error) {
-	f := v.of.cache
-	key := answerKey{v.erasures, v.asOf, queryText(&q)}
-	kept, again := f.answers.Get(key)
-	if kept != nil {
-		return kept, nil
-	}
-	answer, err := knowledge.Traverse(ctx, v, v.aliases, q)
-	if err != nil {
-		return nil, err
-	}
-	found := &traversed{Answer: answer, asOf: v.asOf, aliases: v.aliases}
-	if again {
-		f.keepAnswer(key, found)
-	} else {
-		f.answers.Put(key, nil, len(key.query)+256)
-	}
-	return found, nil
 }
 
 // replay is Replay for a bundle of facts. It is erased if it is on record and an assertion that it holds was erased since.

@@ -20,7 +20,7 @@ const keptFollowed = 10_000
 // followers follow the histories of the tenants that were asked for last.
 type followers struct {
 	store     projection.Store
-	facts     *factCache
+	facts     *projection.Facts
 	beliefs   *space.Kept
 	texts     *projection.Texts
 	words     *heldWords
@@ -33,13 +33,13 @@ type followers struct {
 
 // followed is what is derived from one tenant's history.
 type followed struct {
-	facts *tenantFacts
+	facts *projection.TenantFacts
 	items *space.Items // of beliefs
 	texts *projection.TenantTexts
 	words *allWords
 }
 
-func newFollowers(s projection.Store, facts *factCache, beliefs *space.Kept, texts *projection.Texts, config *Config, observe func(context.Context, string) (context.Context, func(error)), wanted func(dag.Tenant, bool)) (*followers, error) {
+func newFollowers(s projection.Store, facts *projection.Facts, beliefs *space.Kept, texts *projection.Texts, config *Config, observe func(context.Context, string) (context.Context, func(error)), wanted func(dag.Tenant, bool)) (*followers, error) {
 	kept, err := lru.New[dag.Tenant, *followed](keptFollowed)
 	if err != nil {
 		return nil, fmt.Errorf("kernel: %w", err)
@@ -62,7 +62,7 @@ func (f *followers) of(tenant dag.Tenant) *followed {
 		return f.store.Entries(ctx, tenant, history.Page{After: after, Limit: limit})
 	}
 	with := follow.New(source)
-	fresh := &followed{facts: f.facts.of(tenant, with), items: f.beliefs.Follow(tenant, with), texts: f.texts.Follow(tenant, with), words: &allWords{store: f.store, tenant: tenant, source: source, held: f.words, embedders: f.embedders, wanted: func(check bool) { f.wanted(tenant, check) }}}
+	fresh := &followed{facts: f.facts.Follow(tenant, with), items: f.beliefs.Follow(tenant, with), texts: f.texts.Follow(tenant, with), words: &allWords{store: f.store, tenant: tenant, source: source, held: f.words, embedders: f.embedders, wanted: func(check bool) { f.wanted(tenant, check) }}}
 	f.kept.Add(tenant, fresh)
 	return fresh
 }

@@ -351,11 +351,11 @@ func (g *gatherer) fromFacts(ctx context.Context) error {
 	if g.policy.Quotas[contexts.FromFacts] == 0 || g.asked.Task == "" {
 		return nil
 	}
-	v, err := g.c.tenants.of(g.tenant).facts.view(ctx, g.asOf)
+	v, err := g.c.tenants.of(g.tenant).facts.View(ctx, g.asOf)
 	if err != nil {
 		return err
 	}
-	names, err := v.namesIn(ctx, g.asked.Task)
+	names, err := v.NamesIn(ctx, g.asked.Task)
 	if err != nil || len(names) == 0 {
 		return err
 	}
@@ -377,18 +377,18 @@ func (g *gatherer) fromFacts(ctx context.Context) error {
 
 // around takes what is known around a name.
 func (g *gatherer) around(ctx context.Context, name string, p *facts.Policy) error {
-	v, err := g.c.tenants.of(g.tenant).facts.view(ctx, g.asOf)
+	v, err := g.c.tenants.of(g.tenant).facts.View(ctx, g.asOf)
 	if err != nil {
 		return err
 	}
 	q := facts.Question{Start: []string{name}}
-	answer, err := v.answer(ctx, q.Query(p, g.asOf))
+	answer, err := v.Answer(ctx, q.Query(p, g.asOf))
 	if err != nil {
 		return err
 	}
-	known, err := facts.Gather(ctx, g.c.store.Knowledge(), g.c.leavesOf(g.tenant), g.tenant, v.aliases, &answer.Answer)
+	known, err := facts.Gather(ctx, g.c.store.Knowledge(), g.c.leavesOf(g.tenant), g.tenant, v.Aliases, &answer.Answer)
 	if errors.Is(err, knowledge.ErrErased) { // what is cached is of before
-		v.of.erased()
+		g.c.tenants.of(g.tenant).facts.Forget()
 	}
 	if err != nil {
 		return err

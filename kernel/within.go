@@ -9,6 +9,7 @@ import (
 	"github.com/graphkernel/graphkernel/belief/space"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/projection"
 	"github.com/graphkernel/graphkernel/retrieval"
 	"github.com/graphkernel/graphkernel/retrieval/analysis"
 	"github.com/graphkernel/graphkernel/retrieval/segments"
@@ -110,8 +111,17 @@ func (c *cache) restingOn(ctx context.Context, b *token.Boundary, asOf dag.Seq) 
 	return through, nil
 }
 
-// scoped returns the graph of the facts that a scope shows.
-func (v *view) scoped(s space.Scope) knowledge.Graph {
+// answerTo answers with what the caller's scope shows.
+func answerTo(ctx context.Context, v *projection.View, q knowledge.Query) (*projection.Answer, error) {
+	if space.ScopeOf(ctx).Whole() {
+		return v.Answer(ctx, q)
+	}
+	return v.Traverse(ctx, scoped(ctx, v), q)
+}
+
+// scoped returns the graph of the facts that the caller's scope shows.
+func scoped(ctx context.Context, v *projection.View) knowledge.Graph {
+	s := space.ScopeOf(ctx)
 	if s.Whole() {
 		return v
 	}

@@ -1,20 +1,19 @@
-package kernel
+package projection
 
 import (
 	"errors"
 	"testing"
 
 	"github.com/graphkernel/graphkernel/knowledge"
-	"github.com/graphkernel/graphkernel/projection"
 )
 
 // TestEarlyWalkIsBounded takes edges of a name that is kept for as long as it gets any: one that
 // a connection waits for comes to an end, and any other does not.
 func TestEarlyWalkIsBounded(t *testing.T) {
 	const each = 1000
-	f := newFactCache(projection.Store{}, 1<<30)
+	f := NewFacts(Store{}, 1<<30)
 	for _, early := range []bool{true, false} {
-		v := &view{of: &tenantFacts{cache: f}, early: early}
+		v := &View{of: &TenantFacts{cache: f}, early: early}
 		f.edges.Put(edgeKey{0, "hub", false}, knowledge.Run{Edges: make([]knowledge.Edge, each), Whole: true}, 1)
 		ask := knowledge.Ask{Name: "hub", Limit: each}
 		taken := 0
