@@ -92,7 +92,7 @@ var mayImport = map[string][]string{
 	"atlas":                  {"dag"},
 	"atlas/survey":           {"api", "atlas", "dag", "history/erasures", "internal/canon", "internal/turnstile", "knowledge", "ledger/attest", "ledger/identity", "normalize", "policy", "slice", "slice/issued", "store"},
 	"kernel":                 {"internal/bytelru", "internal/canon", "render", "slice/kinds", "atlas/survey", "internal/turnstile", "api", "working", "slice/beliefs", "belief", "belief/journal", "belief/kinds", "retrieval/enrich", "retrieval/segments", "ingest/marks", "slice/contexts", "slice/contexts/overlap", "retrieval", "retrieval/analysis", "retrieval/embed", "retrieval/embed/static", "store/kinds", "access/apikeys", "history/erasures", "history/heldback", "history/follow", "policy/standard", "access", "history", "ledger/attest", "dag", "slice/facts", "slice/issued", "ledger/identity", "ledger", "ledger/witness", "policy", "policy/registry", "slice", "token", "ingest", "store", "github.com/hashicorp/golang-lru/v2", "knowledge", "normalize", "belief/space", "projection"},
-	"projection":             {"api", "dag", "history", "history/erasures", "history/follow", "internal/bytelru", "internal/turnstile", "knowledge", "normalize", "policy", "retrieval", "retrieval/analysis", "slice", "slice/contexts", "store", "github.com/hashicorp/golang-lru/v2"},
+	"projection":             {"api", "dag", "history", "history/erasures", "history/follow", "internal/bytelru", "internal/turnstile", "knowledge", "normalize", "policy", "retrieval", "retrieval/analysis", "retrieval/embed", "retrieval/embed/static", "retrieval/segments", "slice", "slice/contexts", "store", "github.com/hashicorp/golang-lru/v2"},
 	"working":                {"dag", "history"},
 	"retrieval/analysis":     {"github.com/clipperhouse/uax29/v2", "github.com/kljensen/snowball", "golang.org/x/text/unicode/norm"},
 	"retrieval/enrich":       {"dag"},
@@ -132,9 +132,9 @@ var mayImport = map[string][]string{
 		"knowledge", "normalize",
 	},
 	"cmd/graphkernel-hook":    {"capture/hook"},
-	"cmd/graphkernel/capture": {"api", "capture", "capture/hook", "capture/resident", "internal/ready", "ingest/secrets", "kernel", "store", "client", "cmd/graphkernel/cli", "dag", "guard", "ingest", "policy", "render", "slice/contexts", "slice/issued", "token", "github.com/rogpeppe/go-internal", "github.com/spf13/cobra"},
+	"cmd/graphkernel/capture": {"projection", "api", "capture", "capture/hook", "capture/resident", "internal/ready", "ingest/secrets", "kernel", "store", "client", "cmd/graphkernel/cli", "dag", "guard", "ingest", "policy", "render", "slice/contexts", "slice/issued", "token", "github.com/rogpeppe/go-internal", "github.com/spf13/cobra"},
 	"cmd/graphkernel/cli": {
-		"retrieval/segments",
+		"projection", "retrieval/segments",
 		"access", "belief", "capture", "ingest/secrets", "internal/userdir", "slice/contexts",
 		"retrieval", "retrieval/embed", "retrieval/embed/remote", "retrieval/crossencoder", "internal/secretfile", "internal/ready", "slice/issued",
 		"api/fault", "slice/facts", "ledger/monitor", "api", "policy/standard", "client", "dag", "evidence", "ingest", "ingest/llm", "internal/canon", "kernel", "knowledge", "ledger", "ledger/attest", "ledger/identity", "normalize", "policy", "render", "slice", "store", "store/postgres", "store/sqlite", "store/transfer", "token",
@@ -167,7 +167,7 @@ var mayImport = map[string][]string{
 		"github.com/spf13/cobra",
 	},
 	"cmd/graphkernel/service": {
-		"working", "capture", "access", "cmd/graphkernel/capture", "cmd/graphkernel/cli", "console", "internal/loopback", "internal/secretfile", "ingest/secrets", "cmd/graphkernel/facts", "dag", "ingest", "kernel", "ledger", "ledger/identity", "ledger/witness", "server", "server/certs", "server/mcp", "server/oidc", "store", "store/observed", "token",
+		"retrieval/segments", "working", "capture", "access", "cmd/graphkernel/capture", "cmd/graphkernel/cli", "console", "internal/loopback", "internal/secretfile", "ingest/secrets", "cmd/graphkernel/facts", "dag", "ingest", "kernel", "ledger", "ledger/identity", "ledger/witness", "server", "server/certs", "server/mcp", "server/oidc", "store", "store/observed", "token",
 		"github.com/jedib0t/go-pretty/v6", "github.com/prometheus/client_golang/prometheus", "github.com/spf13/cobra", "go.opentelemetry.io/otel", "go.yaml.in/yaml/v3",
 	},
 	"cmd/graphkernel/demo": {

@@ -23,16 +23,17 @@ type cache struct {
 	k     *engine
 	store projection.Store
 
-	ends     *projection.Ends
-	graphs   *projection.Graphs
-	cuts     *projection.Cuts
-	texts    *projection.Texts
-	recorded *lru.Cache[handout, issued.Record] // bundles that are in the store's record
-	policies *registries
-	issuing  *issuing
-	tenants  *followers // of facts and texts
-	atlases  *survey.Kept
-	tasks    sync.Map // of *taskWords, by tenant
+	ends      *projection.Ends
+	graphs    *projection.Graphs
+	cuts      *projection.Cuts
+	texts     *projection.Texts
+	recorded  *lru.Cache[handout, issued.Record] // bundles that are in the store's record
+	policies  *registries
+	issuing   *issuing
+	tenants   *followers // of facts and texts
+	embedders projection.Embedders
+	atlases   *survey.Kept
+	tasks     sync.Map // of *taskWords, by tenant
 
 	beliefs *space.Kept
 
@@ -56,7 +57,11 @@ func (k *engine) newCache() (*cache, error) {
 	s := projection.NewStore(k.store)
 	beliefs := space.NewKept(s, s.Still)
 	texts := projection.NewTexts(s, k.turnstile, k.config.TextBytes)
-	tenants, err := newFollowers(s, projection.NewFacts(s, k.config.FactBytes), beliefs, texts, &k.config, k.observe, k.indexing.dropped)
+	embedders := projection.NewEmbedders(k.config.Embedders)
+	words := projection.NewWords(s, projection.IndexOptions{
+		Bytes: k.config.WordBytes, GraphOver: k.config.GraphOver, Texts: k.config.IndexTexts, Embedders: embedders, Observe: k.observe, Wanted: k.indexing.Dropped,
+	})
+	tenants, err := newFollowers(s, projection.NewFacts(s, k.config.FactBytes), beliefs, texts, words)
 	if err != nil {
 		return nil, err
 	}
@@ -70,15 +75,16 @@ func (k *engine) newCache() (*cache, error) {
 	}
 	c := &cache{
 		k: k, store: s,
-		ends:     ends,
-		graphs:   graphs,
-		cuts:     projection.NewCuts(graphs, texts, k.turnstile, k.config.CutBytes),
-		texts:    texts,
-		recorded: recorded,
-		policies: &registries{store: s, kept: map[dag.Tenant]policy.Registry{}, written: map[writtenPolicy]bool{}},
-		issuing:  &issuing{store: s, lines: map[dag.Tenant]*issuingLine{}},
-		tenants:  tenants,
-		beliefs:  beliefs,
+		ends:      ends,
+		graphs:    graphs,
+		cuts:      projection.NewCuts(graphs, texts, k.turnstile, k.config.CutBytes),
+		texts:     texts,
+		recorded:  recorded,
+		policies:  &registries{store: s, kept: map[dag.Tenant]policy.Registry{}, written: map[writtenPolicy]bool{}},
+		issuing:   &issuing{store: s, lines: map[dag.Tenant]*issuingLine{}},
+		tenants:   tenants,
+		embedders: embedders,
+		beliefs:   beliefs,
 
 		announced: announced,
 		markKeys:  markKeys,

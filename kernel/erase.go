@@ -70,7 +70,7 @@ func (k Turns) Erase(ctx context.Context, tenant dag.Tenant, turn dag.TurnID, re
 	c.beliefs.Forget()
 	c.atlases.Forget(tenant, turn, err != nil)
 	k.changes.tell(tenant)
-	k.indexing.dropped(tenant, false)
+	k.indexing.Dropped(tenant, false)
 	if err != nil {
 		return ErasedTurn{}, err
 	}

@@ -48,12 +48,12 @@ func (c *cache) folders(ctx context.Context, tenant dag.Tenant) (list []Folder, 
 	if err != nil {
 		return nil, 0, err
 	}
-	words, err := c.tenants.of(tenant).words.of(&p)
+	words, err := c.tenants.of(tenant).words.Of(&p)
 	if err != nil {
 		return nil, 0, err
 	}
 	of := map[[2]string][]retrieval.Conversation{}
-	err = words.readReached(ctx, head, func(x *retrieval.Index, reached dag.Seq) {
+	err = words.ReadReached(ctx, head, func(x *retrieval.Index, reached dag.Seq) {
 		notIndexed = head - reached
 		x.EachConversation(func(c *retrieval.Conversation) {
 			path, _ := c.First.Value(ingest.AttrFolder)

@@ -19,13 +19,11 @@ const keptFollowed = 10_000
 
 // followers follow the histories of the tenants that were asked for last.
 type followers struct {
-	store     projection.Store
-	facts     *projection.Facts
-	beliefs   *space.Kept
-	texts     *projection.Texts
-	words     *heldWords
-	embedders embedders
-	wanted    func(tenant dag.Tenant, check bool) // called where a tenant's index lacks segments, or has one that cannot be used
+	store   projection.Store
+	facts   *projection.Facts
+	beliefs *space.Kept
+	texts   *projection.Texts
+	words   *projection.Words
 
 	mu   sync.Mutex
 	kept *lru.Cache[dag.Tenant, *followed] // under mu, so that there is one of each
@@ -36,20 +34,15 @@ type followed struct {
 	facts *projection.TenantFacts
 	items *space.Items // of beliefs
 	texts *projection.TenantTexts
-	words *allWords
+	words *projection.TenantWords
 }
 
-func newFollowers(s projection.Store, facts *projection.Facts, beliefs *space.Kept, texts *projection.Texts, config *Config, observe func(context.Context, string) (context.Context, func(error)), wanted func(dag.Tenant, bool)) (*followers, error) {
+func newFollowers(s projection.Store, facts *projection.Facts, beliefs *space.Kept, texts *projection.Texts, words *projection.Words) (*followers, error) {
 	kept, err := lru.New[dag.Tenant, *followed](keptFollowed)
 	if err != nil {
 		return nil, fmt.Errorf("kernel: %w", err)
 	}
-	words, err := newHeldWords(config.WordBytes)
-	if err != nil {
-		return nil, err
-	}
-	words.observe, words.graphOver, words.texts = observe, config.GraphOver, config.IndexTexts
-	return &followers{store: s, facts: facts, beliefs: beliefs, texts: texts, words: words, embedders: newEmbedders(config.Embedders), wanted: wanted, kept: kept}, nil
+	return &followers{store: s, facts: facts, beliefs: beliefs, texts: texts, words: words, kept: kept}, nil
 }
 
 func (f *followers) of(tenant dag.Tenant) *followed {
@@ -62,7 +55,7 @@ func (f *followers) of(tenant dag.Tenant) *followed {
 		return f.store.Entries(ctx, tenant, history.Page{After: after, Limit: limit})
 	}
 	with := follow.New(source)
-	fresh := &followed{facts: f.facts.Follow(tenant, with), items: f.beliefs.Follow(tenant, with), texts: f.texts.Follow(tenant, with), words: &allWords{store: f.store, tenant: tenant, source: source, held: f.words, embedders: f.embedders, wanted: func(check bool) { f.wanted(tenant, check) }}}
+	fresh := &followed{facts: f.facts.Follow(tenant, with), items: f.beliefs.Follow(tenant, with), texts: f.texts.Follow(tenant, with), words: f.words.Follow(tenant, source)}
 	f.kept.Add(tenant, fresh)
 	return fresh
 }

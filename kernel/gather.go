@@ -14,6 +14,7 @@ import (
 	"github.com/graphkernel/graphkernel/internal/turnstile"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/projection"
 	"github.com/graphkernel/graphkernel/retrieval"
 	"github.com/graphkernel/graphkernel/retrieval/embed"
 	"github.com/graphkernel/graphkernel/slice"
@@ -112,14 +113,14 @@ func (g *gatherer) gather(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	words, err := g.c.tenants.of(g.tenant).words.of(search)
+	words, err := g.c.tenants.of(g.tenant).words.Of(search)
 	if err != nil {
 		return err
 	}
 	if g.anchor != nil {
 		g.reference = g.anchor.Turn.CreatedAt
 	} else {
-		err = words.read(ctx, g.asOf, g.head, func(x *retrieval.Index) {
+		err = words.Read(ctx, g.asOf, g.head, func(x *retrieval.Index) {
 			newest, _ := x.Newest(g.asOf)
 			g.reference = newest.CreatedAt
 		})
@@ -130,7 +131,7 @@ func (g *gatherer) gather(ctx context.Context) error {
 	if err := turnstile.Both(func() error { return g.fromTurns(ctx, words, search) }, func() error { return g.fromKnown(ctx) }); err != nil {
 		return err
 	}
-	if n := words.damagedUpTo(g.asOf); n > 0 { // what the policy would choose is not known without them
+	if n := words.LeftOut(g.asOf); n > 0 { // what the policy would choose is not known without them
 		return fmt.Errorf("%w: %d of the turns cannot be read", store.ErrDamaged, n)
 	}
 	return g.boundFacts(ctx, words)
@@ -142,11 +143,11 @@ func (g *gatherer) lets(c dag.ConversationID) bool {
 }
 
 // boundFacts takes away the facts that were learned from turns of conversations which the bounds do not let in.
-func (g *gatherer) boundFacts(ctx context.Context, words *tenantWords) error {
+func (g *gatherer) boundFacts(ctx context.Context, words *projection.Index) error {
 	if g.bounds == (bounds{}) {
 		return nil
 	}
-	return words.read(ctx, g.asOf, g.head, func(x *retrieval.Index) {
+	return words.Read(ctx, g.asOf, g.head, func(x *retrieval.Index) {
 		for id, r := range g.acts {
 			if r.Act.Fact.Turn == (dag.TurnID{}) {
 				continue
@@ -160,7 +161,7 @@ func (g *gatherer) boundFacts(ctx context.Context, words *tenantWords) error {
 }
 
 // fromTurns takes the candidates that are turns.
-func (g *gatherer) fromTurns(ctx context.Context, words *tenantWords, search *retrieval.Policy) error {
+func (g *gatherer) fromTurns(ctx context.Context, words *projection.Index, search *retrieval.Policy) error {
 	var cut *slice.Slice
 	if g.anchor != nil && g.policy.Quotas[contexts.FromSlice] > 0 {
 		p, err := g.c.policies.get(ctx, g.tenant, g.policy.Slice)
@@ -172,14 +173,14 @@ func (g *gatherer) fromTurns(ctx context.Context, words *tenantWords, search *re
 		}
 	}
 	var wrong error
-	err := words.read(ctx, g.asOf, g.head, func(x *retrieval.Index) {
+	err := words.Read(ctx, g.asOf, g.head, func(x *retrieval.Index) {
 		if g.folders != "" {
 			held := ingest.HeldIn(g.folders.Unpack()...)
 			g.within = x.Conversations(func(l retrieval.Labels) bool { return held(l.Value) })
 		}
 		q := retrieval.Query{Text: g.asked.Task, AsOf: g.asOf, Within: g.within, Except: g.without}
 		if search.Dense.Embedder != retrieval.NoEmbedder {
-			q.Vector, wrong = vectorOf(ctx, words.embedder, x.Bare(&q))
+			q.Vector, wrong = words.Vector(ctx, x.Bare(&q))
 		}
 		if wrong == nil {
 			g.fromIndex(x, search, &q, cut)

@@ -62,8 +62,8 @@ type Config struct {
 	// is not held within evidence walks a graph of them, which is made in the background, and says so. 0 is 100 000.
 	GraphOver int
 
-	// IndexTexts is how many texts one request reads at most for the index by which turns are found: TextsOfRequest, or another number. If more of them are lacking, a search answers as of the
-	// number that the index reaches, and says so; what needs the whole index, as a context does, is refused with ErrIndexing. Then MakeIndex or KeepIndex makes the index. 0 is no
+	// IndexTexts is how many texts one request reads at most for the index by which turns are found: segments.TextsOfRequest, or another number. If more of them are lacking, a search answers as of the
+	// number that the index reaches, and says so; what needs the whole index, as a context does, is refused with projection.ErrIndexing. Then MakeIndex or KeepIndex makes the index. 0 is no
 	// bound: a request reads all that it needs, and keeps what it makes. Indexes that no store keeps, and those of the analyzer none, have no bound.
 	IndexTexts int
 
@@ -191,7 +191,7 @@ type engine struct {
 	keyCache  *keys
 	answers   map[string]api.Answer
 	changes   changes
-	indexing  indexing
+	indexing  projection.IndexQueue
 
 	identity    replaceable
 	checkpoints checkpoints

@@ -11,7 +11,6 @@ import (
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/projection"
 	"github.com/graphkernel/graphkernel/retrieval"
-	"github.com/graphkernel/graphkernel/retrieval/analysis"
 	"github.com/graphkernel/graphkernel/retrieval/segments"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/token"
@@ -57,22 +56,7 @@ func (c *cache) hitsWithin(ctx context.Context, b *token.Boundary, p *retrieval.
 			return nil, fmt.Errorf("%w: %w", store.ErrDamaged, err)
 		}
 	}
-	embedder, err := c.tenants.embedders.of(p)
-	if err != nil {
-		return nil, err
-	}
-	vectors, err := vectorsOf(ctx, embedder, turns)
-	if err != nil {
-		return nil, err
-	}
-	x := newIndex(analysis.Of(p.Analyzer), embedder)
-	if err := x.Add(turns, vectors); err != nil {
-		return nil, err
-	}
-	if q.Vector, err = vectorOf(ctx, embedder, x.Bare(q)); err != nil {
-		return nil, err
-	}
-	return x.Search(p, q), nil
+	return c.embedders.SearchAmong(ctx, turns, p, q)
 }
 
 // restingOn returns the statements that a boundary lets through: those of the evidence, and those for which an assertion counts that names one

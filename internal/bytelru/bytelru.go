@@ -18,6 +18,9 @@ type Cache[K comparable, V any] struct {
 	looks uint64
 	dice  uint64 // of onward
 	gone  uint64 // entries let go for want of room
+	stay  int    // entries that stay, whatever their size
+
+	dropped func(K, V) // nil: nobody wants to know
 }
 
 // Stats counts the look-ups of a cache and the entries that it holds.
@@ -32,11 +35,24 @@ type sized[V any] struct {
 	size  int
 }
 
+// NewLast returns a cache of at most so many bytes beside the value used last, which stays whatever its size. dropped is called for each value that goes, and must not
+// use the cache.
+func NewLast[K comparable, V any](most int, dropped func(K, V)) *Cache[K, V] {
+	c := New[K, V](most)
+	c.stay, c.dropped = 1, dropped
+	return c
+}
+
 // New returns a cache of at most so many bytes.
 func New[K comparable, V any](most int) *Cache[K, V] {
 	c := &Cache[K, V]{most: most}
 	// Bytes are the bound; the number of entries needs one only for the library.
-	items, err := simplelru.NewLRU[K, sized[V]](1<<31-1, func(_ K, gone sized[V]) { c.held -= gone.size })
+	items, err := simplelru.NewLRU[K, sized[V]](1<<31-1, func(key K, gone sized[V]) {
+		c.held -= gone.size
+		if c.dropped != nil {
+			c.dropped(key, gone.value)
+		}
+	})
 	if err != nil {
 		panic("bytelru: " + err.Error()) // a size below 1
 	}
@@ -121,13 +137,14 @@ func (c *Cache[K, V]) GetOrPut(key K, made func() V) V {
 func (c *Cache[K, V]) Put(key K, value V, size int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.items.Remove(key)
-	if size > c.most {
+	if size > c.most && c.stay == 0 {
+		c.items.Remove(key)
 		return
 	}
+	before, _ := c.items.Peek(key)
 	c.items.Add(key, sized[V]{value, size})
-	c.held += size
-	for c.held > c.most {
+	c.held += size - before.size
+	for c.held > c.most && c.items.Len() > c.stay {
 		c.items.RemoveOldest()
 		c.gone++
 	}

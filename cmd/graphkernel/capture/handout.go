@@ -14,6 +14,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/ready"
 	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/projection"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/store"
@@ -76,7 +77,7 @@ func (t *teller) handOut(ctx context.Context, r *api.ContextRequest, to issued.R
 // choose makes a context. If the index of search is behind, the context is one as of the number that the index reaches, unless the history has an entry after that number. So the context lacks the newest turns, and no rule.
 func (t *teller) choose(ctx context.Context, r api.ContextRequest, n *note) (*kernel.PreparedContext, error) {
 	prepared, err := t.session.Kernel.Contexts().Prepare(ctx, t.session.Tenant, r)
-	var behind *kernel.IndexingError
+	var behind *projection.IndexingError
 	if !errors.As(err, &behind) || n.err != nil || behind.Reached == 0 || n.last > uint64(behind.Reached) {
 		return prepared, err
 	}
