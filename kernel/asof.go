@@ -39,7 +39,7 @@ func (c *cache) asOf(ctx context.Context, tenant dag.Tenant, given dag.Seq) (asO
 	if err != nil {
 		return 0, 0, err
 	}
-	if err := c.tenants.of(tenant).facts.Reach(ctx, head); err != nil {
+	if err := c.tenants.Of(tenant).Facts.Reach(ctx, head); err != nil {
 		return 0, 0, err
 	}
 	if asOf, err = c.ends.UpTo(ctx, tenant, given, head); err != nil {

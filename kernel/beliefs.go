@@ -130,7 +130,7 @@ func (c deskEpoch) Item(ctx context.Context, tenant dag.Tenant, item belief.Item
 		asOf, err = c.ends.UpTo(ctx, tenant, given, head)
 	}
 	if err == nil {
-		h, err = c.tenants.of(tenant).items.History(ctx, item, head)
+		h, err = c.tenants.Of(tenant).Also.History(ctx, item, head)
 	}
 	return h, asOf, err
 }
@@ -231,7 +231,7 @@ func (c *cache) prove(ctx context.Context, tenant dag.Tenant, q beliefs.Question
 	if err != nil {
 		return nil, none, err
 	}
-	registered, err := c.policies.get(ctx, tenant, policy.ID(id))
+	registered, err := c.policies.Get(ctx, tenant, policy.ID(id))
 	if err != nil {
 		return nil, none, err
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/graphkernel/graphkernel/belief/space"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest/marks"
-	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/projection"
 	"github.com/graphkernel/graphkernel/slice/issued"
 )
@@ -28,9 +27,9 @@ type cache struct {
 	cuts      *projection.Cuts
 	texts     *projection.Texts
 	recorded  *lru.Cache[handout, issued.Record] // bundles that are in the store's record
-	policies  *registries
+	policies  *projection.Policies
 	issuing   *issuing
-	tenants   *followers // of facts and texts
+	tenants   *projection.Tenants[*space.Items]
 	embedders projection.Embedders
 	atlases   *survey.Kept
 	tasks     sync.Map // of *taskWords, by tenant
@@ -61,7 +60,7 @@ func (k *engine) newCache() (*cache, error) {
 	words := projection.NewWords(s, projection.IndexOptions{
 		Bytes: k.config.WordBytes, GraphOver: k.config.GraphOver, Texts: k.config.IndexTexts, Embedders: embedders, Observe: k.observe, Wanted: k.indexing.Dropped,
 	})
-	tenants, err := newFollowers(s, projection.NewFacts(s, k.config.FactBytes), beliefs, texts, words)
+	tenants, err := projection.NewTenants(s, projection.NewFacts(s, k.config.FactBytes), texts, words, beliefs.Follow)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +79,7 @@ func (k *engine) newCache() (*cache, error) {
 		cuts:      projection.NewCuts(graphs, texts, k.turnstile, k.config.CutBytes),
 		texts:     texts,
 		recorded:  recorded,
-		policies:  &registries{store: s, kept: map[dag.Tenant]policy.Registry{}, written: map[writtenPolicy]bool{}},
+		policies:  projection.NewPolicies(s),
 		issuing:   &issuing{store: s, lines: map[dag.Tenant]*issuingLine{}},
 		tenants:   tenants,
 		embedders: embedders,

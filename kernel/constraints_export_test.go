@@ -13,7 +13,7 @@ import (
 // AssembleAs is Assemble by a kernel whose newest reading is another one.
 func (k Contexts) AssembleAs(ctx context.Context, tenant dag.Tenant, in api.ContextRequest, reading dag.Reading) (*IssuedContext, error) {
 	return steady(k.engine, func(c *cache) (*IssuedContext, error) {
-		p, err := c.policies.get(ctx, tenant, contexts.DefaultID)
+		p, err := c.policies.Get(ctx, tenant, contexts.DefaultID)
 		if err != nil {
 			return nil, err
 		}

@@ -137,7 +137,7 @@ func underPolicy[T any](ctx context.Context, k Contexts, tenant dag.Tenant, in *
 		if err := k.mayIssue(tenant); err != nil {
 			return none, err
 		}
-		p, err := c.policies.get(ctx, tenant, cmp.Or(in.Policy, contexts.DefaultID))
+		p, err := c.policies.Get(ctx, tenant, cmp.Or(in.Policy, contexts.DefaultID))
 		if err != nil {
 			return none, err
 		}
@@ -280,7 +280,7 @@ func (k Contexts) Preview(ctx context.Context, tenant dag.Tenant, in api.Context
 		return nil, err
 	}
 	return steady(k.engine, func(c *cache) (*contexts.Bundle, error) {
-		p, err := c.policies.get(ctx, tenant, cmp.Or(in.Policy, contexts.DefaultID))
+		p, err := c.policies.Get(ctx, tenant, cmp.Or(in.Policy, contexts.DefaultID))
 		if err != nil {
 			return nil, err
 		}

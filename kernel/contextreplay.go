@@ -189,7 +189,7 @@ func (c *cache) again(ctx context.Context, tenant dag.Tenant, claim claimed) (*c
 	if claim.vantage.asOf == 0 {
 		return nil, fmt.Errorf("%w: as_of is 0, before anything was known", projection.ErrBeyondHead)
 	}
-	p, err := c.policies.get(ctx, tenant, claim.policy)
+	p, err := c.policies.Get(ctx, tenant, claim.policy)
 	if err != nil {
 		return nil, err
 	}

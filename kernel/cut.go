@@ -129,7 +129,7 @@ func (c *cache) cut(ctx context.Context, tenant dag.Tenant, anchor dag.TurnID, p
 	if err != nil {
 		return nil, nil, nil, 0, err
 	}
-	texts, err := c.tenants.of(tenant).texts.OfCut(ctx, head, cut)
+	texts, err := c.tenants.Of(tenant).Texts.OfCut(ctx, head, cut)
 	return cut, s, texts, head, err
 }
 
@@ -195,7 +195,7 @@ func (c *cache) recordAs(ctx context.Context, tenant dag.Tenant, handed handout,
 	if _, err := c.announce(ctx, tenant); err != nil {
 		return issued.Record{}, err
 	}
-	if err := c.policies.write(ctx, tenant, p); err != nil {
+	if err := c.policies.Write(ctx, tenant, p); err != nil {
 		return issued.Record{}, err
 	}
 	now, err := c.k.now()

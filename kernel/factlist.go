@@ -30,7 +30,7 @@ func (c *cache) viewAsOf(ctx context.Context, tenant dag.Tenant, given dag.Seq) 
 	if err != nil {
 		return nil, err
 	}
-	return c.tenants.of(tenant).facts.View(ctx, at)
+	return c.tenants.Of(tenant).Facts.View(ctx, at)
 }
 
 // pageInView is [api.Paging.InView] for a number as a caller gives it. It returns the view that the page is of.

@@ -71,7 +71,7 @@ func (c *cache) issueFacts(ctx context.Context, tenant dag.Tenant, q facts.Quest
 	if err := c.k.mayIssue(tenant); err != nil {
 		return nil, err
 	}
-	p, err := c.policies.get(ctx, tenant, id)
+	p, err := c.policies.Get(ctx, tenant, id)
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +141,7 @@ func (c *cache) answerFacts(ctx context.Context, tenant dag.Tenant, q facts.Ques
 	if a.at == 0 {
 		return a, fmt.Errorf("tenant %s has no history yet: %w", tenant, store.ErrNotFound)
 	}
-	v, err := c.tenants.of(tenant).facts.View(ctx, a.at)
+	v, err := c.tenants.Of(tenant).Facts.View(ctx, a.at)
 	if err != nil {
 		return a, err
 	}
@@ -155,7 +155,7 @@ func (c *cache) answerFacts(ctx context.Context, tenant dag.Tenant, q facts.Ques
 	}
 	a.known, err = facts.Gather(ctx, c.store.Knowledge(), c.leavesOf(tenant), tenant, v.Aliases, &a.answer)
 	if errors.Is(err, knowledge.ErrErased) { // what is cached is of before
-		c.tenants.of(tenant).facts.Forget()
+		c.tenants.Of(tenant).Facts.Forget()
 	}
 	return a, err
 }
@@ -266,7 +266,7 @@ func (c *cache) cutShort(ctx context.Context, tenant dag.Tenant, i *issued.Recor
 	if err != nil {
 		return nil, fmt.Errorf("%w: the question of issued slice %d: %w", store.ErrDamaged, i.Number, err)
 	}
-	p, err := c.policies.get(ctx, tenant, i.Provenance.PolicyID)
+	p, err := c.policies.Get(ctx, tenant, i.Provenance.PolicyID)
 	if err != nil {
 		return nil, err
 	}
@@ -331,7 +331,7 @@ func (c *cache) cutFactsAgain(ctx context.Context, tenant dag.Tenant, q facts.Qu
 	if asOf == 0 {
 		return nil, fmt.Errorf("%w: as_of is 0, before anything was known", projection.ErrBeyondHead)
 	}
-	p, err := c.policies.get(ctx, tenant, id)
+	p, err := c.policies.Get(ctx, tenant, id)
 	if err != nil {
 		return nil, err
 	}

@@ -113,7 +113,7 @@ func (g *gatherer) gather(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	words, err := g.c.tenants.of(g.tenant).words.Of(search)
+	words, err := g.c.tenants.Of(g.tenant).Words.Of(search)
 	if err != nil {
 		return err
 	}
@@ -164,7 +164,7 @@ func (g *gatherer) boundFacts(ctx context.Context, words *projection.Index) erro
 func (g *gatherer) fromTurns(ctx context.Context, words *projection.Index, search *retrieval.Policy) error {
 	var cut *slice.Slice
 	if g.anchor != nil && g.policy.Quotas[contexts.FromSlice] > 0 {
-		p, err := g.c.policies.get(ctx, g.tenant, g.policy.Slice)
+		p, err := g.c.policies.Get(ctx, g.tenant, g.policy.Slice)
 		if err != nil {
 			return err
 		}
@@ -201,7 +201,7 @@ func (g *gatherer) fromKnown(ctx context.Context) error {
 }
 
 func (g *gatherer) searchPolicy(ctx context.Context) (*retrieval.Policy, error) {
-	registered, err := g.c.policies.get(ctx, g.tenant, g.policy.Search)
+	registered, err := g.c.policies.Get(ctx, g.tenant, g.policy.Search)
 	if err != nil {
 		return nil, err
 	}
@@ -352,7 +352,7 @@ func (g *gatherer) fromFacts(ctx context.Context) error {
 	if g.policy.Quotas[contexts.FromFacts] == 0 || g.asked.Task == "" {
 		return nil
 	}
-	v, err := g.c.tenants.of(g.tenant).facts.View(ctx, g.asOf)
+	v, err := g.c.tenants.Of(g.tenant).Facts.View(ctx, g.asOf)
 	if err != nil {
 		return err
 	}
@@ -360,7 +360,7 @@ func (g *gatherer) fromFacts(ctx context.Context) error {
 	if err != nil || len(names) == 0 {
 		return err
 	}
-	registered, err := g.c.policies.get(ctx, g.tenant, g.policy.Facts)
+	registered, err := g.c.policies.Get(ctx, g.tenant, g.policy.Facts)
 	if err != nil {
 		return err
 	}
@@ -378,7 +378,7 @@ func (g *gatherer) fromFacts(ctx context.Context) error {
 
 // around takes what is known around a name.
 func (g *gatherer) around(ctx context.Context, name string, p *facts.Policy) error {
-	v, err := g.c.tenants.of(g.tenant).facts.View(ctx, g.asOf)
+	v, err := g.c.tenants.Of(g.tenant).Facts.View(ctx, g.asOf)
 	if err != nil {
 		return err
 	}
@@ -389,7 +389,7 @@ func (g *gatherer) around(ctx context.Context, name string, p *facts.Policy) err
 	}
 	known, err := facts.Gather(ctx, g.c.store.Knowledge(), g.c.leavesOf(g.tenant), g.tenant, v.Aliases, &answer.Answer)
 	if errors.Is(err, knowledge.ErrErased) { // what is cached is of before
-		g.c.tenants.of(g.tenant).facts.Forget()
+		g.c.tenants.Of(g.tenant).Facts.Forget()
 	}
 	if err != nil {
 		return err
@@ -472,7 +472,7 @@ func (g *gatherer) choose(ctx context.Context) (c contexts.Choice, err error) {
 			c.Beliefs = append(c.Beliefs, *g.beliefs.of[chosen.ID])
 		}
 	}
-	chosen, err := g.c.tenants.of(g.tenant).texts.Chosen(ctx, g.head, turns, places)
+	chosen, err := g.c.tenants.Of(g.tenant).Texts.Chosen(ctx, g.head, turns, places)
 	if err != nil {
 		return c, err
 	}

@@ -223,7 +223,7 @@ func (c *cache) begin(ctx context.Context, tenant dag.Tenant, t *api.TraverseReq
 		at, _, err = c.asOf(ctx, tenant, t.AsOf)
 		return at, nil, err
 	}
-	at, err = c.tenants.of(tenant).facts.Head(ctx, func(likely *projection.View) {
+	at, err = c.tenants.Of(tenant).Facts.Head(ctx, func(likely *projection.View) {
 		if q, err := queryOf(t, likely.AsOf); err == nil {
 			early, _ = answerTo(ctx, likely, q) // what failed is done again
 		}
@@ -239,7 +239,7 @@ func (c *cache) walk(ctx context.Context, tenant dag.Tenant, t *api.TraverseRequ
 	if q, err = queryOf(t, at); err != nil {
 		return q, nil, err
 	}
-	v, err = c.tenants.of(tenant).facts.View(ctx, at)
+	v, err = c.tenants.Of(tenant).Facts.View(ctx, at)
 	return q, v, err
 }
 

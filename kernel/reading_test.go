@@ -90,7 +90,7 @@ func before(t *testing.T, k *Kernel, anchor dag.TurnID) (bundles [][]byte) {
 	}
 	record(seal, cut.Bundle(s.AsOf, seal, texts), issued.Record{Provenance: s.Provenance, AsOf: s.AsOf})
 
-	if p, err = c.policies.get(ctx, dag.DefaultTenant, "context@1"); err != nil {
+	if p, err = c.policies.Get(ctx, dag.DefaultTenant, "context@1"); err != nil {
 		t.Fatal(err)
 	}
 	asked, err := k.Contexts().ask(ctx, dag.DefaultTenant, &api.ContextRequest{Task: "what was said about tables", Anchor: anchor.String()})

@@ -89,7 +89,7 @@ func (c *cache) search(ctx context.Context, tenant dag.Tenant, r SearchRequest) 
 		}
 	}
 	f.AsOf, f.Policy = r.AsOf, cmp.Or(r.Policy, retrieval.PolicyID)
-	p, err := c.policies.get(ctx, tenant, f.Policy)
+	p, err := c.policies.Get(ctx, tenant, f.Policy)
 	if err != nil {
 		return f, err
 	}
@@ -109,7 +109,7 @@ func (c *cache) search(ctx context.Context, tenant dag.Tenant, r SearchRequest) 
 	if r.Within != nil {
 		hits, err = c.hitsWithin(ctx, r.Within, &params, &r.Query)
 	} else {
-		index, wrong := c.tenants.of(tenant).words.Of(&params)
+		index, wrong := c.tenants.Of(tenant).Words.Of(&params)
 		if wrong != nil {
 			return f, wrong
 		}
@@ -122,7 +122,7 @@ func (c *cache) search(ctx context.Context, tenant dag.Tenant, r SearchRequest) 
 	if err != nil {
 		return f, err
 	}
-	texts, damaged, err := c.tenants.of(tenant).texts.OfHits(ctx, head, hits)
+	texts, damaged, err := c.tenants.Of(tenant).Texts.OfHits(ctx, head, hits)
 	if err != nil {
 		return f, err
 	}
@@ -149,7 +149,7 @@ func (c *cache) search(ctx context.Context, tenant dag.Tenant, r SearchRequest) 
 // called again, it goes on. Several processes may do it at once.
 func (k Turns) MakeIndex(ctx context.Context, tenant dag.Tenant, how projection.Indexing) (projection.Indexed, error) {
 	ctx, observed := k.observe(ctx, "make index")
-	out, err := steady(k.engine, func(c *cache) (projection.Indexed, error) { return c.tenants.of(tenant).words.Make(ctx, how) })
+	out, err := steady(k.engine, func(c *cache) (projection.Indexed, error) { return c.tenants.Of(tenant).Words.Make(ctx, how) })
 	observed(err)
 	return out, err
 }
