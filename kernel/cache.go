@@ -2,15 +2,13 @@ package kernel
 
 import (
 	"errors"
-	"fmt"
 	"sync"
-
-	lru "github.com/hashicorp/golang-lru/v2"
 
 	"github.com/graphkernel/graphkernel/atlas/survey"
 	"github.com/graphkernel/graphkernel/belief/space"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest/marks"
+	"github.com/graphkernel/graphkernel/internal/bytelru"
 	"github.com/graphkernel/graphkernel/projection"
 	"github.com/graphkernel/graphkernel/slice/issued"
 )
@@ -26,7 +24,7 @@ type cache struct {
 	graphs    *projection.Graphs
 	cuts      *projection.Cuts
 	texts     *projection.Texts
-	recorded  *lru.Cache[handout, issued.Record] // bundles that are in the store's record
+	recorded  *bytelru.Cache[handout, issued.Record] // bundles that are in the store's record
 	policies  *projection.Policies
 	issuing   *issuing
 	tenants   *projection.Tenants[*space.Items]
@@ -36,74 +34,48 @@ type cache struct {
 
 	beliefs *space.Kept
 
-	announced *lru.Cache[dag.Tenant, signers]   // tenants whose ledger knows the keys
-	markKeys  *lru.Cache[dag.Tenant, marks.Key] // under which their turns are marked
+	announced *bytelru.Cache[dag.Tenant, signers]   // tenants whose ledger knows the keys
+	markKeys  *bytelru.Cache[dag.Tenant, marks.Key] // under which their turns are marked
 }
 
-func (k *engine) newCache() (*cache, error) {
-	recorded, err := lru.New[handout, issued.Record](keptRecorded)
-	if err != nil {
-		return nil, fmt.Errorf("kernel: %w", err)
-	}
-	announced, err := lru.New[dag.Tenant, signers](keptAnnounced)
-	if err != nil {
-		return nil, fmt.Errorf("kernel: %w", err)
-	}
-	markKeys, err := lru.New[dag.Tenant, marks.Key](keptAnnounced)
-	if err != nil {
-		return nil, fmt.Errorf("kernel: %w", err)
-	}
+// newCache returns an empty cache for the store's present epoch.
+func (k *engine) newCache() *cache {
 	s := projection.NewStore(k.store)
-	beliefs := space.NewKept(s, s.Still)
+	ends, beliefs := projection.NewEnds(s), space.NewKept(s, s.Still)
+	graphs := projection.NewGraphs(s, ends, &k.heads, k.config.SkeletonBytes)
 	texts := projection.NewTexts(s, k.turnstile, k.config.TextBytes)
 	embedders := projection.NewEmbedders(k.config.Embedders)
 	words := projection.NewWords(s, projection.IndexOptions{
 		Bytes: k.config.WordBytes, GraphOver: k.config.GraphOver, Texts: k.config.IndexTexts, Embedders: embedders, Observe: k.observe, Wanted: k.indexing.Dropped,
 	})
-	tenants, err := projection.NewTenants(s, projection.NewFacts(s, k.config.FactBytes), texts, words, beliefs.Follow)
-	if err != nil {
-		return nil, err
-	}
-	ends, err := projection.NewEnds(s)
-	if err != nil {
-		return nil, err
-	}
-	graphs, err := projection.NewGraphs(s, ends, &k.heads, k.config.SkeletonBytes)
-	if err != nil {
-		return nil, err
-	}
 	c := &cache{
 		k: k, store: s,
 		ends:      ends,
 		graphs:    graphs,
 		cuts:      projection.NewCuts(graphs, texts, k.turnstile, k.config.CutBytes),
 		texts:     texts,
-		recorded:  recorded,
+		recorded:  bytelru.New[handout, issued.Record](keptRecorded),
 		policies:  projection.NewPolicies(s),
 		issuing:   &issuing{store: s, lines: map[dag.Tenant]*issuingLine{}},
-		tenants:   tenants,
+		tenants:   projection.NewTenants(s, projection.NewFacts(s, k.config.FactBytes), texts, words, beliefs.Follow),
 		embedders: embedders,
 		beliefs:   beliefs,
 
-		announced: announced,
-		markKeys:  markKeys,
+		announced: bytelru.New[dag.Tenant, signers](keptAnnounced),
+		markKeys:  bytelru.New[dag.Tenant, marks.Key](keptAnnounced),
 	}
 	c.atlases = survey.NewKept(surveyedEpoch{c})
-	return c, nil
+	return c
 }
 
 // current returns the cache of the store's present epoch.
-func (k *engine) current() (*cache, error) {
+func (k *engine) current() *cache {
 	for {
 		c := k.kept.Load()
 		if c.store.Still() == nil {
-			return c, nil
+			return c
 		}
-		fresh, err := k.newCache()
-		if err != nil {
-			return nil, err
-		}
-		k.kept.CompareAndSwap(c, fresh)
+		k.kept.CompareAndSwap(c, k.newCache())
 	}
 }
 
@@ -112,12 +84,7 @@ func (k *engine) current() (*cache, error) {
 func steady[T any](k *engine, operation func(*cache) (T, error)) (T, error) {
 	const most = 5
 	for tries := 1; ; tries++ {
-		c, err := k.current()
-		if err != nil {
-			var none T
-			return none, err
-		}
-		v, err := operation(c)
+		v, err := operation(k.current())
 		if !errors.Is(err, projection.ErrEpoch) || tries == most {
 			return v, err
 		}

@@ -208,7 +208,7 @@ func (c *cache) recordAs(ctx context.Context, tenant dag.Tenant, handed handout,
 	if err != nil {
 		return issued.Record{}, err
 	}
-	c.recorded.Add(handed, r)
+	c.recorded.Put(handed, r, 1)
 	c.k.changes.tell(tenant)
 	return r, nil
 }

@@ -11,7 +11,10 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/projection"
+	"github.com/graphkernel/graphkernel/retrieval"
+	"github.com/graphkernel/graphkernel/retrieval/analysis"
 	"github.com/graphkernel/graphkernel/retrieval/segments"
 	"github.com/graphkernel/graphkernel/store/inmem"
 	"github.com/graphkernel/graphkernel/store/observed"
@@ -101,5 +104,20 @@ func TestHurried(t *testing.T) {
 	}
 	if _, err := k.Contexts().Preview(projection.Hurried(ctx, 6), tenant, r); err != nil {
 		t.Errorf("six texts behind, and six may be read: %v", err)
+	}
+
+	// An index whose segments nobody makes is not waited for, either.
+	plain := retrieval.DefaultPolicy()
+	plain.Analyzer = analysis.None.String()
+	if err := k.Policies().Register(ctx, tenant, must(policy.Bind("plain@1", plain))); err != nil {
+		t.Fatal(err)
+	}
+	head = must(k.Turns().Head(ctx, tenant))
+	asked := kernel.SearchRequest{Policy: "plain@1", Query: retrieval.Query{Text: "orders", Limit: 1}}
+	if found := must(k.Turns().Search(projection.Hurried(ctx, 0), tenant, asked)); found.NotIndexed != head || len(found.Hits) != 0 {
+		t.Errorf("a search in an index that nobody makes: %+v", found)
+	}
+	if found := must(k.Turns().Search(ctx, tenant, asked)); found.NotIndexed != 0 || len(found.Hits) != 1 {
+		t.Errorf("a patient search in it: %+v", found)
 	}
 }

@@ -259,11 +259,7 @@ func Open(c Config) (*Kernel, error) {
 	if k.checkpoints.kept, err = lru.New[dag.Tenant, *cosigned](keptAnnounced); err != nil {
 		return nil, fmt.Errorf("kernel: %w", err)
 	}
-	kept, err := k.newCache()
-	if err != nil {
-		return nil, err
-	}
-	k.kept.Store(kept)
+	k.kept.Store(k.newCache())
 	whole := &Kernel{k}
 	whole.answering()
 	return whole, nil

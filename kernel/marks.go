@@ -41,7 +41,7 @@ func (c *cache) markKey(ctx context.Context, tenant dag.Tenant) (marks.Key, erro
 			return marks.Key{}, err
 		}
 		if key != (marks.Key{}) {
-			c.markKeys.Add(tenant, key)
+			c.markKeys.Put(tenant, key, 1)
 			return key, nil
 		}
 		if err := c.k.draw(key[:]); err != nil {

@@ -5,17 +5,16 @@ import (
 	"errors"
 	"fmt"
 
-	lru "github.com/hashicorp/golang-lru/v2"
-
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
+	"github.com/graphkernel/graphkernel/internal/bytelru"
 )
 
 // Ends caches which sequence numbers are the last of a change. Every as-of number of a caller is resolved here to such a number: a number inside a change
 // is resolved to the last number before the change.
 type Ends struct {
 	store Store
-	kept  *lru.Cache[numberKey, dag.Seq] // the view of a number that is not the head, which never changes
+	kept  *bytelru.Cache[numberKey, dag.Seq] // the view of a number that is not the head, which never changes
 }
 
 type numberKey struct {
@@ -30,13 +29,7 @@ var ErrBeyondHead = errors.New("as-of sequence number is beyond the head")
 const keptEnds = 1 << 14
 
 // NewEnds returns an empty cache.
-func NewEnds(s Store) (*Ends, error) {
-	kept, err := lru.New[numberKey, dag.Seq](keptEnds)
-	if err != nil {
-		return nil, fmt.Errorf("kernel: %w", err)
-	}
-	return &Ends{s, kept}, nil
-}
+func NewEnds(s Store) *Ends { return &Ends{s, bytelru.New[numberKey, dag.Seq](keptEnds)} }
 
 // UpTo returns the number of the view that is asked for, where the tenant has come to a head: the newest end of a change up to the
 // number given, or the head if none is. It takes one look-up for a number that is not the head, and none for the head: what is
@@ -60,6 +53,6 @@ func (e *Ends) UpTo(ctx context.Context, tenant dag.Tenant, given, head dag.Seq)
 	if len(entries) == 1 {
 		at = entries[0].AsOf()
 	}
-	e.kept.Add(key, at)
+	e.kept.Put(key, at, 1)
 	return at, nil
 }

@@ -8,8 +8,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	lru "github.com/hashicorp/golang-lru/v2"
-
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/bytelru"
 	"github.com/graphkernel/graphkernel/internal/turnstile"
@@ -24,7 +22,7 @@ import (
 type Graphs struct {
 	store  Store
 	ends   *Ends
-	places *lru.Cache[turnKey, dag.ConversationID] // a turn's conversation, which never changes
+	places *bytelru.Cache[turnKey, dag.ConversationID] // a turn's conversation, which never changes
 	kept   *bytelru.Cache[graphKey, *graph]
 	heads  *Heads
 }
@@ -92,12 +90,8 @@ type graph struct {
 }
 
 // NewGraphs returns an empty cache of at most so many bytes.
-func NewGraphs(s Store, ends *Ends, h *Heads, most int) (*Graphs, error) {
-	places, err := lru.New[turnKey, dag.ConversationID](keptPlaces)
-	if err != nil {
-		return nil, fmt.Errorf("kernel: %w", err)
-	}
-	return &Graphs{store: s, ends: ends, places: places, heads: h, kept: bytelru.New[graphKey, *graph](most)}, nil
+func NewGraphs(s Store, ends *Ends, h *Heads, most int) *Graphs {
+	return &Graphs{store: s, ends: ends, places: bytelru.New[turnKey, dag.ConversationID](keptPlaces), heads: h, kept: bytelru.New[graphKey, *graph](most)}
 }
 
 // Stats counts the look-ups of graphs.
@@ -127,7 +121,7 @@ func (gs *Graphs) Conversation(ctx context.Context, tenant dag.Tenant, id dag.Tu
 		return dag.ConversationID{}, fmt.Errorf("turn %s of tenant %s: %w", id, tenant, store.ErrNotFound)
 	}
 	of := records[0].Turn.Conversation
-	gs.places.Add(key, of)
+	gs.places.Put(key, of, 1)
 	return of, nil
 }
 
@@ -182,7 +176,7 @@ func (gs *Graphs) learn(tenant dag.Tenant, turns []dag.Skeleton) {
 	const most = keptPlaces / 16
 	turns = turns[max(0, len(turns)-most):] // the newest
 	for i := range turns {
-		gs.places.Add(turnKey{tenant, turns[i].ID}, turns[i].Conversation)
+		gs.places.Put(turnKey{tenant, turns[i].ID}, turns[i].Conversation, 1)
 	}
 }
 

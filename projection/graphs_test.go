@@ -33,17 +33,10 @@ func TestGraphTogether(t *testing.T) {
 			close(asked)
 		}
 	}}
-	ends, err := NewEnds(NewStore(s))
-	if err != nil {
-		t.Fatal(err)
-	}
-	gs, err := NewGraphs(NewStore(s), ends, &Heads{}, 1<<20)
-	if err != nil {
-		t.Fatal(err)
-	}
+	gs := NewGraphs(NewStore(s), NewEnds(NewStore(s)), &Heads{}, 1<<20)
 	other := make(chan error, 1)
 	calls := 0
-	_, err = gs.View(t.Context(), dag.DefaultTenant, one, 0, nil, func(dag.View, dag.Seq) error {
+	_, err := gs.View(t.Context(), dag.DefaultTenant, one, 0, nil, func(dag.View, dag.Seq) error {
 		if calls++; calls > 1 {
 			return nil
 		}

@@ -4,8 +4,8 @@
 // All of it is of one epoch of the store:
 //
 //	s := projection.NewStore(inner)
-//	ends, err := projection.NewEnds(s)
-//	graphs, err := projection.NewGraphs(s, ends, &heads, bytes)
+//	ends := projection.NewEnds(s)
+//	graphs := projection.NewGraphs(s, ends, &heads, bytes)
 //	head, err := graphs.View(ctx, tenant, conversation, 0, nil, func(v dag.View, settled dag.Seq) error { … })
 //
 // When the epoch has ended, every question is answered with [ErrEpoch], and whoever asks begins again with a new

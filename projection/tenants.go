@@ -2,14 +2,12 @@ package projection
 
 import (
 	"context"
-	"fmt"
 	"sync"
-
-	lru "github.com/hashicorp/golang-lru/v2"
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/history/follow"
+	"github.com/graphkernel/graphkernel/internal/bytelru"
 )
 
 // keptTenants bounds the tenants whose histories are followed.
@@ -24,7 +22,7 @@ type Tenants[Also any] struct {
 	also  func(dag.Tenant, *follow.Follower) Also
 
 	mu   sync.Mutex
-	kept *lru.Cache[dag.Tenant, *Tenant[Also]] // under mu, so that there is one of each
+	kept *bytelru.Cache[dag.Tenant, *Tenant[Also]] // under mu, so that there is one of each
 }
 
 // A Tenant is what is derived from one tenant's history.
@@ -36,12 +34,8 @@ type Tenant[Also any] struct {
 }
 
 // NewTenants returns none yet. Each has what also returns for it.
-func NewTenants[Also any](s Store, facts *Facts, texts *Texts, words *Words, also func(dag.Tenant, *follow.Follower) Also) (*Tenants[Also], error) {
-	kept, err := lru.New[dag.Tenant, *Tenant[Also]](keptTenants)
-	if err != nil {
-		return nil, fmt.Errorf("kernel: %w", err)
-	}
-	return &Tenants[Also]{store: s, facts: facts, texts: texts, words: words, also: also, kept: kept}, nil
+func NewTenants[Also any](s Store, facts *Facts, texts *Texts, words *Words, also func(dag.Tenant, *follow.Follower) Also) *Tenants[Also] {
+	return &Tenants[Also]{store: s, facts: facts, texts: texts, words: words, also: also, kept: bytelru.New[dag.Tenant, *Tenant[Also]](keptTenants)}
 }
 
 // Of returns what is derived from a tenant's history. Nothing is read yet.
@@ -56,6 +50,6 @@ func (ts *Tenants[Also]) Of(tenant dag.Tenant) *Tenant[Also] {
 	}
 	with := follow.New(source)
 	fresh := &Tenant[Also]{ts.facts.Follow(tenant, with), ts.texts.Follow(tenant, with), ts.words.Follow(tenant, source), ts.also(tenant, with)}
-	ts.kept.Add(tenant, fresh)
+	ts.kept.Put(tenant, fresh, 1)
 	return fresh
 }

@@ -1,4 +1,4 @@
-// Package bytelru keeps the values that were used last, up to a number of bytes.
+// Package bytelru keeps the values that were used last, up to a number of bytes; or up to a number of values, where each has the size 1.
 package bytelru
 
 import (
