@@ -9,7 +9,10 @@ import (
 
 // AsOf resolves an as-of number that a caller gave: it returns the greatest number up to it that is the end of a change. For 0, the present, it returns the head.
 func (k Turns) AsOf(ctx context.Context, tenant dag.Tenant, given dag.Seq) (dag.Seq, error) {
-	return k.asOfHead(ctx, tenant, given)
+	return steady(k.engine, func(c *cache) (dag.Seq, error) {
+		at, _, err := c.ends.AsOf(ctx, tenant, given)
+		return at, err
+	})
 }
 
 // whole returns the number of the last entry of the change that an entry belongs to.
@@ -19,17 +22,6 @@ func (k *engine) whole(ctx context.Context, tenant dag.Tenant, of dag.Seq) (dag.
 		return of, err
 	}
 	return entries[0].Whole(), nil
-}
-
-// asOfHead resolves an as-of number as AsOf does; for 0 it returns the head.
-func (k *engine) asOfHead(ctx context.Context, tenant dag.Tenant, given dag.Seq) (dag.Seq, error) {
-	return steady(k, func(c *cache) (dag.Seq, error) {
-		head, err := c.store.Head(ctx, tenant)
-		if err != nil {
-			return 0, err
-		}
-		return c.ends.UpTo(ctx, tenant, given, head)
-	})
 }
 
 // asOf returns the number of the view that a question as of a number is about, which is the head if none is given, and the head. The

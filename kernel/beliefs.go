@@ -76,7 +76,7 @@ func (k desk) Reading(fn func(space.Epoch) error) error {
 
 // AsOf implements [space.Kernel].
 func (k desk) AsOf(ctx context.Context, tenant dag.Tenant, asOf dag.Seq) (dag.Seq, error) {
-	return k.asOfHead(ctx, tenant, asOf)
+	return k.turns().AsOf(ctx, tenant, asOf)
 }
 
 // Policy implements [space.Kernel].
@@ -125,10 +125,7 @@ type deskEpoch struct{ *cache }
 
 // Item implements [space.Epoch].
 func (c deskEpoch) Item(ctx context.Context, tenant dag.Tenant, item belief.Item, given dag.Seq) (h *journal.ItemHistory, asOf dag.Seq, err error) {
-	head, err := c.store.Head(ctx, tenant)
-	if err == nil {
-		asOf, err = c.ends.UpTo(ctx, tenant, given, head)
-	}
+	asOf, head, err := c.ends.AsOf(ctx, tenant, given)
 	if err == nil {
 		h, err = c.tenants.Of(tenant).Also.History(ctx, item, head)
 	}
@@ -166,7 +163,7 @@ func (k Beliefs) Prove(ctx context.Context, tenant dag.Tenant, r api.BeliefProof
 	if err != nil {
 		return nil, err
 	}
-	asOf, err := k.asOfHead(ctx, tenant, r.AsOf)
+	asOf, err := k.turns().AsOf(ctx, tenant, r.AsOf)
 	if err != nil {
 		return nil, err
 	}

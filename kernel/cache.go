@@ -1,7 +1,6 @@
 package kernel
 
 import (
-	"errors"
 	"sync"
 
 	"github.com/graphkernel/graphkernel/atlas/survey"
@@ -85,7 +84,7 @@ func steady[T any](k *engine, operation func(*cache) (T, error)) (T, error) {
 	const most = 5
 	for tries := 1; ; tries++ {
 		v, err := operation(k.current())
-		if !errors.Is(err, projection.ErrEpoch) || tries == most {
+		if !projection.Ended(err) || tries == most {
 			return v, err
 		}
 	}

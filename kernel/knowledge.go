@@ -210,7 +210,7 @@ func (k Facts) traverse(ctx context.Context, tenant dag.Tenant, t api.TraverseRe
 			if err != nil {
 				return nil, err
 			}
-			return v.Traverse(ctx, boundedGraph{scoped(ctx, v), func(e *knowledge.Edge) bool { return within[e.ID] }}, q)
+			return v.Traverse(ctx, knowledge.Part{Graph: scoped(ctx, v), Has: func(e *knowledge.Edge) bool { return within[e.ID] }}, q)
 		}
 		return answerTo(ctx, v, q)
 	})
@@ -257,37 +257,7 @@ func (k Facts) Evidence(ctx context.Context, tenant dag.Tenant, id knowledge.ID,
 
 func (c *cache) evidence(ctx context.Context, tenant dag.Tenant, id knowledge.ID, asOf dag.Seq) ([]knowledge.Recorded, error) {
 	acts, err := c.store.Knowledge().ActsOf(ctx, tenant, id, 0, 1<<20)
-	return counting(acts, asOf), err
-}
-
-// counting returns those of the acts about a statement that count as of a number: the assertions of the belief that it is in.
-func counting(acts []knowledge.Recorded, asOf dag.Seq) []knowledge.Recorded {
-	var counting []knowledge.Recorded
-	ended := dag.Seq(0) // the version that was the last one ended before this number, with nothing in its place
-	for i := range acts {
-		r := &acts[i]
-		switch {
-		case r.Seq > asOf:
-			return believedOnly(counting, ended, asOf)
-		case r.Act.Kind != knowledge.Assert:
-			counting, ended = nil, 0
-			continue
-		case ended != 0 && r.Seq > ended:
-			counting = nil // another act superseded what came before
-		}
-		counting = append(counting, *r)
-		if r.Until != 0 {
-			ended = r.Until
-		}
-	}
-	return believedOnly(counting, ended, asOf)
-}
-
-func believedOnly(acts []knowledge.Recorded, until, asOf dag.Seq) []knowledge.Recorded {
-	if until != 0 && until <= asOf {
-		return nil
-	}
-	return acts
+	return knowledge.Counting(acts, asOf), err
 }
 
 // History lists a page of what was said of a statement, by ascending number.

@@ -87,7 +87,7 @@ func (c *cache) restingOn(ctx context.Context, b *token.Boundary, asOf dag.Seq) 
 			return nil, err
 		}
 		for i, id := range some {
-			if slices.ContainsFunc(counting(lists[i], asOf), func(r knowledge.Recorded) bool { return b.HasTurn(r.Act.Fact.Turn) }) {
+			if slices.ContainsFunc(knowledge.Counting(lists[i], asOf), func(r knowledge.Recorded) bool { return b.HasTurn(r.Act.Fact.Turn) }) {
 				through[id] = true
 			}
 		}
@@ -109,37 +109,5 @@ func scoped(ctx context.Context, v *projection.View) knowledge.Graph {
 	if s.Whole() {
 		return v
 	}
-	return boundedGraph{v, func(e *knowledge.Edge) bool { return s.Shows(e.Source) }}
-}
-
-// A boundedGraph has some edges of a graph.
-type boundedGraph struct {
-	knowledge.Graph
-	has func(*knowledge.Edge) bool
-}
-
-func (g boundedGraph) Edges(ctx context.Context, asks []knowledge.Ask) ([]knowledge.Run, error) {
-	runs, err := g.Graph.Edges(ctx, asks)
-	if err != nil {
-		return nil, err
-	}
-	for i := range runs {
-		ask := asks[i]
-		for {
-			run := &runs[i]
-			if n := len(run.Edges); n > 0 {
-				ask.After = run.Edges[n-1].Mark()
-			}
-			run.Edges = slices.DeleteFunc(slices.Clone(run.Edges), func(e knowledge.Edge) bool { return !g.has(&e) })
-			if len(run.Edges) > 0 || run.Whole {
-				break
-			}
-			more, err := g.Graph.Edges(ctx, []knowledge.Ask{ask})
-			if err != nil {
-				return nil, err
-			}
-			runs[i] = more[0]
-		}
-	}
-	return runs, nil
+	return knowledge.Part{Graph: v, Has: func(e *knowledge.Edge) bool { return s.Shows(e.Source) }}
 }

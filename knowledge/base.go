@@ -124,6 +124,32 @@ type Span struct {
 	After, UpTo dag.Seq
 }
 
+// Counting returns those of the acts about a statement that count as of a number: the assertions of the belief that it is in.
+func Counting(acts []Recorded, asOf dag.Seq) (counting []Recorded) {
+	ended := dag.Seq(0) // the version that was the last one ended before this number, with nothing in its place
+	for i := range acts {
+		r := &acts[i]
+		if r.Seq > asOf {
+			break
+		}
+		if r.Act.Kind != Assert {
+			counting, ended = nil, 0
+			continue
+		}
+		if ended != 0 && r.Seq > ended {
+			counting = nil // another act superseded what came before
+		}
+		counting = append(counting, *r)
+		if r.Until != 0 {
+			ended = r.Until
+		}
+	}
+	if ended != 0 && ended <= asOf {
+		return nil
+	}
+	return counting
+}
+
 // ActsOf returns up to limit acts about a statement numbered above after, ascending: assertions
 // and retractions of it. What superseded it is about another.
 func (b Base) ActsOf(ctx context.Context, tenant dag.Tenant, id ID, after dag.Seq, limit int) ([]Recorded, error) {

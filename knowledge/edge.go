@@ -3,6 +3,7 @@ package knowledge
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	"github.com/graphkernel/graphkernel/dag"
 )
@@ -102,6 +103,39 @@ type Graph interface {
 	// Limit. No version is left out that is numbered up to the head that the caller has seen.
 	// What comes is not changed by who asked.
 	Edges(ctx context.Context, asks []Ask) ([]Run, error)
+}
+
+// A Part of a graph has some of its edges.
+type Part struct {
+	Graph
+	Has func(*Edge) bool
+}
+
+// Edges implements [Graph].
+func (g Part) Edges(ctx context.Context, asks []Ask) ([]Run, error) {
+	runs, err := g.Graph.Edges(ctx, asks)
+	if err != nil {
+		return nil, err
+	}
+	for i := range runs {
+		ask := asks[i]
+		for {
+			run := &runs[i]
+			if n := len(run.Edges); n > 0 {
+				ask.After = run.Edges[n-1].Mark()
+			}
+			run.Edges = slices.DeleteFunc(slices.Clone(run.Edges), func(e Edge) bool { return !g.Has(&e) })
+			if len(run.Edges) > 0 || run.Whole {
+				break
+			}
+			more, err := g.Graph.Edges(ctx, []Ask{ask})
+			if err != nil {
+				return nil, err
+			}
+			runs[i] = more[0]
+		}
+	}
+	return runs, nil
 }
 
 // A Keeper is a Graph that has some edges at hand.

@@ -31,6 +31,14 @@ const keptEnds = 1 << 14
 // NewEnds returns an empty cache.
 func NewEnds(s Store) *Ends { return &Ends{s, bytelru.New[numberKey, dag.Seq](keptEnds)} }
 
+// AsOf is UpTo for the tenant's head, which it returns, too.
+func (e *Ends) AsOf(ctx context.Context, tenant dag.Tenant, given dag.Seq) (asOf, head dag.Seq, err error) {
+	if head, err = e.store.Head(ctx, tenant); err == nil {
+		asOf, err = e.UpTo(ctx, tenant, given, head)
+	}
+	return asOf, head, err
+}
+
 // UpTo returns the number of the view that is asked for, where the tenant has come to a head: the newest end of a change up to the
 // number given, or the head if none is. It takes one look-up for a number that is not the head, and none for the head: what is
 // committed is whole.

@@ -8,13 +8,14 @@
 //	graphs := projection.NewGraphs(s, ends, &heads, bytes)
 //	head, err := graphs.View(ctx, tenant, conversation, 0, nil, func(v dag.View, settled dag.Seq) error { … })
 //
-// When the epoch has ended, every question is answered with [ErrEpoch], and whoever asks begins again with a new
+// When the epoch has ended, every question is answered with an error, see [Ended], and whoever asks begins again with a new
 // store and new projections. Everything is bounded in bytes or in number, checked against the store's head
 // before use, and safe for use by many goroutines.
 package projection
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/graphkernel/graphkernel/dag"
@@ -24,11 +25,14 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// ErrEpoch is wrapped when the store's epoch has ended. It wraps store.ErrBusy. Callers of the kernel see it only
+// errEpoch is wrapped when the store's epoch has ended. Callers of the kernel see it only
 // if servers change all the time.
-var ErrEpoch = fmt.Errorf("kernel: %w: one server after the other took over", store.ErrBusy)
+var errEpoch = fmt.Errorf("kernel: %w: one server after the other took over", store.ErrBusy)
 
-// A Store is a store during one epoch. It answers with ErrEpoch where an answer may be of another epoch. It has the methods
+// Ended reports whether an error says that the epoch of a Store has ended. Such an error wraps store.ErrBusy.
+func Ended(err error) bool { return errors.Is(err, errEpoch) }
+
+// A Store is a store during one epoch. It answers with an error where an answer may be of another epoch. It has the methods
 // that projections and the questions beside them need.
 type Store struct {
 	inner store.Store
@@ -38,10 +42,10 @@ type Store struct {
 // NewStore returns a store for its present epoch.
 func NewStore(s store.Store) Store { return Store{s, s.Epoch()} }
 
-// Still returns ErrEpoch if the epoch has ended.
+// Still returns an error if the epoch has ended.
 func (s Store) Still() error {
 	if s.inner.Epoch() != s.epoch {
-		return ErrEpoch
+		return errEpoch
 	}
 	return nil
 }

@@ -52,7 +52,7 @@ const (
 // TenantTexts is the projection of one tenant's erasures: it drops the text of turns that were erased,
 // by other processes too.
 type TenantTexts struct {
-	*Texts
+	all      *Texts
 	tenant   dag.Tenant
 	followed *follow.Member
 
@@ -113,7 +113,7 @@ func (x *Texts) Stats() bytelru.Stats { return x.kept.Stats() }
 
 // Follow returns the texts of a tenant, which learn of erasures from a follower.
 func (x *Texts) Follow(tenant dag.Tenant, with *follow.Follower) *TenantTexts {
-	t := &TenantTexts{Texts: x, tenant: tenant}
+	t := &TenantTexts{all: x, tenant: tenant}
 	t.followed = with.Add(t)
 	return t
 }
@@ -122,7 +122,7 @@ func (x *Texts) Follow(tenant dag.Tenant, with *follow.Follower) *TenantTexts {
 func (x *TenantTexts) Begin(_ context.Context, to dag.Seq) (dag.Seq, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.known = moment{generation: x.generations.Add(1)}
+	x.known = moment{generation: x.all.generations.Add(1)}
 	return to, nil
 }
 
@@ -144,7 +144,7 @@ func (x *TenantTexts) Forget(turn dag.TurnID) {
 	defer x.mu.Unlock()
 	x.known.erased++
 	for form := range forms {
-		x.kept.Remove(textKey{x.known.generation, turn, form})
+		x.all.kept.Remove(textKey{x.known.generation, turn, form})
 	}
 }
 
@@ -172,7 +172,7 @@ func (x *TenantTexts) keep(known moment, form textForm, fetched map[dag.TurnID]T
 		if e.State == TextLost { // it may be restored, or its erasure recorded
 			continue
 		}
-		x.kept.Put(textKey{known.generation, id, form}, e, e.size()+entryCost)
+		x.all.kept.Put(textKey{known.generation, id, form}, e, e.size()+entryCost)
 	}
 }
 
@@ -193,7 +193,7 @@ func (x *TenantTexts) OfCut(ctx context.Context, head dag.Seq, cut *Cut) ([]Text
 	}
 	given := make([]Text, len(turns))
 	size := 0
-	x.kept.GetAll(len(turns), func(i int) textKey { return textKey{known.generation, turns[i].ID, formEncoded} }, func(i int, t Text) {
+	x.all.kept.GetAll(len(turns), func(i int) textKey { return textKey{known.generation, turns[i].ID, formEncoded} }, func(i int, t Text) {
 		given[i] = t
 		size += len(t.encoded)
 	})
@@ -233,15 +233,15 @@ func (x *TenantTexts) fetch(ctx context.Context, places []store.Place, some []in
 	for i, at := range some {
 		wanted[i] = places[at]
 	}
-	records, err := x.store.Turns(ctx, x.tenant, store.Places(wanted))
+	records, err := x.all.store.Turns(ctx, x.tenant, store.Places(wanted))
 	if err != nil {
 		return nil, err
 	}
 	encoded := make([]Text, len(records))
-	err = x.inside.Each(ctx, len(records), func(i int) error {
+	err = x.all.inside.Each(ctx, len(records), func(i int) error {
 		r := &records[i]
 		e, err := slice.EncodeTurn(&r.Turn, r.Body, r.Salt)
-		encoded[i] = Text{encoded: e, print: x.recordPrint(r)}
+		encoded[i] = Text{encoded: e, print: x.all.recordPrint(r)}
 		switch {
 		case r.Withheld:
 			encoded[i].State = TextWithheld
@@ -271,7 +271,7 @@ func (x *TenantTexts) explain(ctx context.Context, records []store.Record, texts
 			gone = append(gone, records[i].Turn.ID)
 		}
 	}
-	known, err := x.store.Erasures().Among(ctx, x.tenant, gone)
+	known, err := x.all.store.Erasures().Among(ctx, x.tenant, gone)
 	if err != nil {
 		return err
 	}
@@ -291,7 +291,7 @@ func (x *TenantTexts) Chosen(ctx context.Context, head dag.Seq, turns []dag.Turn
 		return nil, err
 	}
 	chosen := make([]*contexts.ChosenTurn, len(turns))
-	x.kept.GetAll(len(turns), func(i int) textKey { return textKey{known.generation, turns[i], formChosen} }, func(i int, t Text) { chosen[i] = t.chosen })
+	x.all.kept.GetAll(len(turns), func(i int) textKey { return textKey{known.generation, turns[i], formChosen} }, func(i int, t Text) { chosen[i] = t.chosen })
 	lacking := map[dag.TurnID]int{}
 	var wanted store.Places
 	for i := range chosen {
@@ -303,12 +303,12 @@ func (x *TenantTexts) Chosen(ctx context.Context, head dag.Seq, turns []dag.Turn
 	if len(wanted) == 0 {
 		return chosen, nil
 	}
-	records, err := x.store.Turns(ctx, x.tenant, wanted)
+	records, err := x.all.store.Turns(ctx, x.tenant, wanted)
 	if err != nil {
 		return nil, err
 	}
 	read := make([]*contexts.ChosenTurn, len(records))
-	err = x.inside.Each(ctx, len(records), func(i int) (err error) {
+	err = x.all.inside.Each(ctx, len(records), func(i int) (err error) {
 		if records[i].Body != nil {
 			read[i], err = chosenText(&records[i])
 		}

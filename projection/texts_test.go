@@ -77,7 +77,7 @@ func TestErasedTextLeaves(t *testing.T) {
 			if err := ask(x, want); err != nil {
 				t.Fatal(err)
 			}
-			if n := x.kept.Stats().Entries; n != 1 {
+			if n := x.all.kept.Stats().Entries; n != 1 {
 				t.Fatalf("%d texts are kept, want 1", n)
 			}
 			turn := want.slice.Turns[0].ID
@@ -87,7 +87,7 @@ func TestErasedTextLeaves(t *testing.T) {
 			if _, err := x.sync(t.Context(), 2); err != nil {
 				t.Fatal(err)
 			}
-			if n := x.kept.Stats().Entries; n != 0 {
+			if n := x.all.kept.Stats().Entries; n != 0 {
 				t.Error("the erased text is kept")
 			}
 			if chosen, err := x.Chosen(t.Context(), 2, []dag.TurnID{turn}, want.places); err != nil || len(chosen) != 1 || chosen[0] != nil {
@@ -169,7 +169,7 @@ func oneText(t *testing.T) (*slowStore, *TenantTexts, *Cut) {
 	}
 	want := &Cut{
 		slice: &slice.Slice{Turns: []slice.Selected{{ID: turn.ID}}}, places: []store.Place{{Conversation: turn.Conversation, Seq: 1}},
-		prints: []uint64{x.recordPrint(&record[0])},
+		prints: []uint64{x.all.recordPrint(&record[0])},
 	}
 	return s, x, want
 }
@@ -193,7 +193,7 @@ func erasedInMidFetch(t *testing.T, ask func(*TenantTexts, *Cut) error, learn fu
 	if s.meanwhile != nil {
 		t.Fatal("nothing happened meanwhile")
 	}
-	if n := x.kept.Stats().Entries; n != 0 {
+	if n := x.all.kept.Stats().Entries; n != 0 {
 		t.Error("the erased text is kept")
 	}
 }
