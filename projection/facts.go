@@ -66,8 +66,8 @@ type TenantFacts struct {
 	past       map[dag.Seq]*normalize.Table // by the number of the last act about an alias that counts
 }
 
-// Follow returns the facts of a tenant, which learn of acts and erasures from a follower.
-func (f *Facts) Follow(tenant dag.Tenant, with *follow.Follower) *TenantFacts {
+// of returns the facts of a tenant, which learn of acts and erasures from a follower.
+func (f *Facts) of(tenant dag.Tenant, with *follow.Follower) *TenantFacts {
 	k := &TenantFacts{cache: f, tenant: tenant, past: map[dag.Seq]*normalize.Table{}}
 	k.followed = with.Add(k)
 	k.Forget()

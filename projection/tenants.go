@@ -49,7 +49,7 @@ func (ts *Tenants[Also]) Of(tenant dag.Tenant) *Tenant[Also] {
 		return ts.store.Entries(ctx, tenant, history.Page{After: after, Limit: limit})
 	}
 	with := follow.New(source)
-	fresh := &Tenant[Also]{ts.facts.Follow(tenant, with), ts.texts.Follow(tenant, with), ts.words.Follow(tenant, source), ts.also(tenant, with)}
+	fresh := &Tenant[Also]{ts.facts.of(tenant, with), ts.texts.of(tenant, with), ts.words.of(tenant, source), ts.also(tenant, with)}
 	ts.kept.Put(tenant, fresh, 1)
 	return fresh
 }

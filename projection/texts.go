@@ -111,8 +111,8 @@ func NewTexts(s Store, inside turnstile.Turnstile, most int) *Texts {
 // Stats counts the look-ups of texts.
 func (x *Texts) Stats() bytelru.Stats { return x.kept.Stats() }
 
-// Follow returns the texts of a tenant, which learn of erasures from a follower.
-func (x *Texts) Follow(tenant dag.Tenant, with *follow.Follower) *TenantTexts {
+// of returns the texts of a tenant, which learn of erasures from a follower.
+func (x *Texts) of(tenant dag.Tenant, with *follow.Follower) *TenantTexts {
 	t := &TenantTexts{all: x, tenant: tenant}
 	t.followed = with.Add(t)
 	return t

@@ -160,7 +160,7 @@ func oneText(t *testing.T) (*slowStore, *TenantTexts, *Cut) {
 	t.Cleanup(func() { _ = disk.Close() })
 	s := &slowStore{Store: disk}
 	turn := appendText(t, s, "1")
-	x := NewTexts(NewStore(s), make(turnstile.Turnstile, 1), 1<<20).Follow(dag.DefaultTenant, follow.New(func(ctx context.Context, after dag.Seq, limit int) ([]history.Entry, error) {
+	x := NewTexts(NewStore(s), make(turnstile.Turnstile, 1), 1<<20).of(dag.DefaultTenant, follow.New(func(ctx context.Context, after dag.Seq, limit int) ([]history.Entry, error) {
 		return s.Entries(ctx, dag.DefaultTenant, history.Page{After: after, Limit: limit})
 	}))
 	record, err := s.Turns(ctx, dag.DefaultTenant, store.IDs{turn.ID})

@@ -48,8 +48,8 @@ type TenantWords struct {
 	made []*Index
 }
 
-// Follow returns the indexes of a tenant, which learn of erasures from a source.
-func (w *Words) Follow(tenant dag.Tenant, source follow.Source) *TenantWords {
+// of returns the indexes of a tenant, which learn of erasures from a source.
+func (w *Words) of(tenant dag.Tenant, source follow.Source) *TenantWords {
 	return &TenantWords{all: w, tenant: tenant, source: source}
 }
 
