@@ -34,6 +34,7 @@ var rooms = []room{
 		"store", "store/*", "access/apikeys", "history/heldback", "retrieval/segments", "ledger/identity", "ledger/witness", "working",
 	}},
 	{"contract", "operations and their types", []string{"api", "api/*"}},
+	{"memory", "what is kept of a store, and follows it", []string{"projection"}},
 	{"kernel", "the engine that programs embed", []string{"kernel", "atlas/survey", "belief/space", "working/session", "slice/contexts/assemble"}},
 	{"client", "for programs elsewhere", []string{"client"}},
 	{"service", "HTTP, MCP, the pages", []string{"server", "server/*", "api/fault", "console", "verifiers/js"}},

@@ -1,7 +1,10 @@
 package api
 
 import (
+	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/canon"
+	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/normalize"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
 )
@@ -29,6 +32,35 @@ func PoliciesOf(r policy.Registry) Policies {
 	w := Policies{Policies: make([]RegisteredPolicy, len(all)), RegistryFingerprint: r.Fingerprint()}
 	for i, p := range all {
 		w.Policies[i] = PolicyOf(p)
+	}
+	return w
+}
+
+// StepOf shows an edge in the names that count, with those that were asserted and written.
+func StepOf(e *knowledge.Edge, aliases *normalize.Table) Step {
+	subject, object := aliases.Resolve(e.Subject), aliases.Resolve(e.Object)
+	return Step{
+		Statement: e.ID, Subject: subject, Predicate: e.Predicate, Object: object, Asserted: AssertedOf(&e.Statement, subject, object),
+		Written: e.Written, Direction: string(e.Direction()), Confidence: e.Confidence, Source: e.Source, Turn: e.Turn, Since: e.Since,
+		ValidFrom: e.From, ValidUntil: EndOf(&e.Statement),
+	}
+}
+
+// EndOf is when a statement ends; 0: it does not.
+func EndOf(s *knowledge.Statement) dag.Time {
+	if s.Until == knowledge.Forever {
+		return 0
+	}
+	return s.Until
+}
+
+// AssertedOf returns the names that a statement has itself, where aliases give others.
+func AssertedOf(s *knowledge.Statement, subject, object string) (w Written) {
+	if s.Subject != subject {
+		w.Subject = s.Subject
+	}
+	if s.Object != object {
+		w.Object = s.Object
 	}
 	return w
 }

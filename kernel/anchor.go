@@ -46,7 +46,7 @@ func (k Turns) Resolve(ctx context.Context, tenant dag.Tenant, name string) (dag
 	}
 	lower := strings.ToLower(name)
 	if id, err := dag.ParseTurnID(lower); err == nil {
-		_, err := steady(k.engine, func(c *cache) (dag.ConversationID, error) { return c.conversation(ctx, tenant, id) })
+		_, err := steady(k.engine, func(c *cache) (dag.ConversationID, error) { return c.graphs.Conversation(ctx, tenant, id) })
 		if name == lower || !errors.Is(err, store.ErrNotFound) {
 			return id, err
 		} // else another system may write its ids so

@@ -9,6 +9,7 @@ import (
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/projection"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/token"
 )
@@ -42,7 +43,7 @@ func TestResolveAddress(t *testing.T) {
 		"kref://acme/desk/other.fact":      journal.ErrNoItem,
 		string(item) + "?r=01":             belief.ErrForm,
 		"kref://":                          belief.ErrForm,
-		string(item) + "?r=1&seq=99999999": kernel.ErrBeyondHead,
+		string(item) + "?r=1&seq=99999999": projection.ErrBeyondHead,
 	} {
 		if got, err := resolve(name); !errors.Is(err, want) {
 			t.Errorf("%s: %s, %v, want %v", name, got, err, want)

@@ -39,7 +39,7 @@ func (c *cache) announce(ctx context.Context, tenant dag.Tenant) (identity.Ident
 			return id, err
 		}
 	}
-	c.announced.Add(tenant, now)
+	c.announced.Put(tenant, now, 1)
 	return id, nil
 }
 

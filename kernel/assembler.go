@@ -60,12 +60,12 @@ type assembling struct{ *cache }
 
 // AsOf implements [assemble.Epoch].
 func (c assembling) AsOf(ctx context.Context, tenant dag.Tenant, given dag.Seq) (asOf, head dag.Seq, err error) {
-	return c.asOf(ctx, tenant, given)
+	return c.ends.AsOf(ctx, tenant, given)
 }
 
 // Policy implements [assemble.Epoch].
 func (c assembling) Policy(ctx context.Context, tenant dag.Tenant, id policy.ID) (policy.Registered, error) {
-	return c.policies.get(ctx, tenant, id)
+	return c.policies.Get(ctx, tenant, id)
 }
 
 // Turns implements [assemble.Epoch].
@@ -75,12 +75,12 @@ func (c assembling) Turns(ctx context.Context, tenant dag.Tenant, ids []dag.Turn
 
 // Conversation implements [assemble.Epoch].
 func (c assembling) Conversation(ctx context.Context, tenant dag.Tenant, turn dag.TurnID) (dag.ConversationID, error) {
-	return c.conversation(ctx, tenant, turn)
+	return c.graphs.Conversation(ctx, tenant, turn)
 }
 
 // Texts implements [assemble.Epoch]. A text that the index has and the store has not was erased meanwhile, or the store is damaged.
 func (c assembling) Texts(ctx context.Context, tenant dag.Tenant, head dag.Seq, turns []dag.TurnID, places store.Places) ([]*contexts.ChosenTurn, error) {
-	chosen, err := c.tenants.of(tenant).texts.chosen(ctx, head, turns, places)
+	chosen, err := c.tenants.Of(tenant).Texts.Chosen(ctx, head, turns, places)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +93,7 @@ func (c assembling) Texts(ctx context.Context, tenant dag.Tenant, head dag.Seq, 
 	if len(gone) == 0 {
 		return chosen, nil
 	}
-	erased, err := c.store.erasures().Among(ctx, tenant, gone)
+	erased, err := c.store.Erasures().Among(ctx, tenant, gone)
 	if err != nil {
 		return nil, err
 	}
@@ -105,66 +105,39 @@ func (c assembling) Texts(ctx context.Context, tenant dag.Tenant, head dag.Seq, 
 	return nil, &issued.ErasedError{Turns: gone}
 }
 
-// chosenText returns the record of a chosen turn, which has a text, as a context has it.
-func chosenText(r *store.Record) (*contexts.ChosenTurn, error) {
-	body, err := slice.ParseBody(r.Body)
-	if err != nil {
-		return nil, fmt.Errorf("turn %s: %w: %w", r.Turn.ID, store.ErrDamaged, err)
-	}
-	body.Salt = r.Salt
-	return &contexts.ChosenTurn{Turn: r.Turn, Body: body}, nil
-}
-
 // Words implements [assemble.Epoch].
 func (c assembling) Words(tenant dag.Tenant, p *retrieval.Policy) (assemble.Words, error) {
-	w, err := c.tenants.of(tenant).words.of(p)
-	return searched{w}, err
+	return c.tenants.Of(tenant).Words.Of(p)
 }
-
-// A searched index is one as the room of contexts sees it.
-type searched struct{ *tenantWords }
-
-// Read implements [assemble.Words].
-func (w searched) Read(ctx context.Context, asOf, head dag.Seq, fn func(*retrieval.Index)) error {
-	return w.read(ctx, asOf, head, fn)
-}
-
-// Vector implements [assemble.Words].
-func (w searched) Vector(ctx context.Context, bare string) ([]int8, error) {
-	return vectorOf(ctx, w.embedder, bare)
-}
-
-// LeftOut implements [assemble.Words].
-func (w searched) LeftOut(asOf dag.Seq) int { return w.damagedUpTo(asOf) }
 
 // Slice implements [assemble.Epoch].
 func (c assembling) Slice(ctx context.Context, tenant dag.Tenant, anchor dag.TurnID, p policy.Registered, from issued.Vantage) (*slice.Slice, error) {
-	_, s, _, err := c.selected(ctx, tenant, anchor, p, from)
+	_, s, _, err := c.cuts.Select(ctx, tenant, anchor, p, from.AsOf, from.Reading)
 	return s, err
 }
 
 // Names implements [assemble.Epoch].
 func (c assembling) Names(ctx context.Context, tenant dag.Tenant, text string, asOf dag.Seq) ([]string, error) {
-	v, err := c.tenants.of(tenant).facts.view(ctx, asOf)
+	v, err := c.tenants.Of(tenant).Facts.View(ctx, asOf)
 	if err != nil {
 		return nil, err
 	}
-	return v.namesIn(ctx, text)
+	return v.NamesIn(ctx, text)
 }
 
 // Around implements [assemble.Epoch].
 func (c assembling) Around(ctx context.Context, tenant dag.Tenant, q knowledge.Query) (*knowledge.Answer, map[dag.Seq]*knowledge.Recorded, error) {
-	v, err := c.tenants.of(tenant).facts.view(ctx, q.AsOf)
+	v, err := c.tenants.Of(tenant).Facts.View(ctx, q.AsOf)
 	if err != nil {
 		return nil, nil, err
 	}
-	answer, err := v.answer(ctx, q)
+	answer, err := v.Answer(ctx, q)
 	if err != nil {
 		return nil, nil, err
 	}
-	known, err := facts.Gather(ctx, c.store.knowledge(), c.leavesOf(tenant), tenant, v.aliases, &answer.Answer)
+	known, err := facts.Gather(ctx, c.store.Knowledge(), c.leavesOf(tenant), tenant, v.Aliases, &answer.Answer)
 	if errors.Is(err, knowledge.ErrErased) { // what is cached is of before
-		v.of.erased()
+		c.tenants.Of(tenant).Facts.Forget()
 	}
 	return &answer.Answer, known.Acts, err
 }
@@ -191,7 +164,7 @@ func (c assembling) Terms(tenant dag.Tenant, r *journal.Revision) []string {
 func (c assembling) Seal(ctx context.Context, tenant dag.Tenant, b *contexts.Bundle) ([]byte, error) {
 	bundle, err := c.k.sealed(ctx, tenant, &b.Provenance, &b.Seal, b.Append)
 	if err == nil && len(bundle) > slice.MaxBundle {
-		err = fmt.Errorf("%w: the bundle would have %d bytes, at most %d; lower the budget", ErrTooLarge, len(bundle), slice.MaxBundle)
+		err = fmt.Errorf("%w: the bundle would have %d bytes, at most %d; lower the budget", slice.ErrTooLarge, len(bundle), slice.MaxBundle)
 	}
 	return bundle, err
 }

@@ -90,17 +90,12 @@ type surveyedEpoch struct{ *cache }
 
 // Head implements [survey.Epoch].
 func (c surveyedEpoch) Head(ctx context.Context, tenant dag.Tenant) (dag.Seq, error) {
-	least := c.k.heads.least(tenant)
-	head, err := c.store.Head(ctx, tenant)
-	if err == nil {
-		err = c.k.heads.check(tenant, least, head)
-	}
-	return head, err
+	return c.graphs.Head(ctx, tenant)
 }
 
 // UpTo implements [survey.Epoch].
 func (c surveyedEpoch) UpTo(ctx context.Context, tenant dag.Tenant, asOf, head dag.Seq) (dag.Seq, error) {
-	return c.ends.upTo(ctx, tenant, asOf, head)
+	return c.ends.UpTo(ctx, tenant, asOf, head)
 }
 
 // Scan implements [survey.Epoch].
@@ -110,11 +105,11 @@ func (c surveyedEpoch) Scan(ctx context.Context, tenant dag.Tenant, after dag.Se
 
 // Erasures implements [survey.Epoch].
 func (c surveyedEpoch) Erasures(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]erasures.Erasure, error) {
-	return c.store.erasures().After(ctx, tenant, after, limit)
+	return c.store.Erasures().After(ctx, tenant, after, limit)
 }
 
 // Record implements [survey.Epoch].
-func (c surveyedEpoch) Record() issued.Base { return c.store.bundles() }
+func (c surveyedEpoch) Record() issued.Base { return issued.Base{History: c.store} }
 
 // Selected implements [survey.Epoch].
 func (c surveyedEpoch) Selected(ctx context.Context, tenant dag.Tenant, r *issued.Record) (*slice.Slice, error) {
@@ -122,7 +117,7 @@ func (c surveyedEpoch) Selected(ctx context.Context, tenant dag.Tenant, r *issue
 	if err != nil {
 		return nil, err
 	}
-	_, s, _, err := c.selected(ctx, tenant, r.Provenance.Anchor, p, r.Vantage())
+	_, s, _, err := c.cuts.Select(ctx, tenant, r.Provenance.Anchor, p, r.AsOf, r.Reading)
 	return s, err
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/graphkernel/graphkernel/ledger/identity"
 	"github.com/graphkernel/graphkernel/normalize"
 	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/projection"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/beliefs"
 	"github.com/graphkernel/graphkernel/slice/issued"
@@ -66,13 +67,16 @@ func (k desk) Journal() journal.Base {
 
 // Reading implements [space.Kernel].
 func (k desk) Reading(fn func(space.Epoch) error) error {
-	_, err := steady(k.engine, func(c *cache) (struct{}, error) { return stillOf(c.store, struct{}{}, fn(deskEpoch{c})) })
+	_, err := steady(k.engine, func(c *cache) (struct{}, error) {
+		err := fn(deskEpoch{c})
+		return struct{}{}, cmp.Or(c.store.Still(), err)
+	})
 	return err
 }
 
 // AsOf implements [space.Kernel].
 func (k desk) AsOf(ctx context.Context, tenant dag.Tenant, asOf dag.Seq) (dag.Seq, error) {
-	return k.asOfHead(ctx, tenant, asOf)
+	return k.turns().AsOf(ctx, tenant, asOf)
 }
 
 // Policy implements [space.Kernel].
@@ -121,12 +125,9 @@ type deskEpoch struct{ *cache }
 
 // Item implements [space.Epoch].
 func (c deskEpoch) Item(ctx context.Context, tenant dag.Tenant, item belief.Item, given dag.Seq) (h *journal.ItemHistory, asOf dag.Seq, err error) {
-	head, err := c.store.Head(ctx, tenant)
+	asOf, head, err := c.ends.AsOf(ctx, tenant, given)
 	if err == nil {
-		asOf, err = c.ends.upTo(ctx, tenant, given, head)
-	}
-	if err == nil {
-		h, err = c.tenants.of(tenant).items.History(ctx, item, head)
+		h, err = c.tenants.Of(tenant).Also.History(ctx, item, head)
 	}
 	return h, asOf, err
 }
@@ -162,7 +163,7 @@ func (k Beliefs) Prove(ctx context.Context, tenant dag.Tenant, r api.BeliefProof
 	if err != nil {
 		return nil, err
 	}
-	asOf, err := k.asOfHead(ctx, tenant, r.AsOf)
+	asOf, err := k.turns().AsOf(ctx, tenant, r.AsOf)
 	if err != nil {
 		return nil, err
 	}
@@ -222,7 +223,7 @@ func (c *cache) prove(ctx context.Context, tenant dag.Tenant, q beliefs.Question
 	if err != nil {
 		return nil, none, err
 	}
-	registered, err := c.policies.get(ctx, tenant, policy.ID(id))
+	registered, err := c.policies.Get(ctx, tenant, policy.ID(id))
 	if err != nil {
 		return nil, none, err
 	}
@@ -265,7 +266,7 @@ func (c *cache) prove(ctx context.Context, tenant dag.Tenant, q beliefs.Question
 // proveAgain makes the bundle that a claim leads to.
 func (c *cache) proveAgain(ctx context.Context, tenant dag.Tenant, q beliefs.Question, asOf dag.Seq, seal slice.Seal) ([]byte, error) {
 	if asOf == 0 {
-		return nil, fmt.Errorf("%w: as_of is 0, before anything was known", ErrBeyondHead)
+		return nil, fmt.Errorf("%w: as_of is 0, before anything was known", projection.ErrBeyondHead)
 	}
 	if _, _, err := c.asOf(ctx, tenant, asOf); err != nil {
 		return nil, err

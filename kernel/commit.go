@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/projection"
 	"github.com/graphkernel/graphkernel/slice/issued"
 )
 
@@ -13,7 +14,7 @@ import (
 // No record waits for others to come. None is acknowledged before its
 // transaction is durable.
 type issuing struct {
-	store steadyStore
+	store projection.Store
 
 	mu    sync.Mutex
 	lines map[dag.Tenant]*issuingLine // guarded by mu; of tenants with records on their way
@@ -80,7 +81,7 @@ func (q *issuing) write(ctx context.Context, tenant dag.Tenant, together []*toIs
 	for i, p := range together {
 		handings[i] = p.handing
 	}
-	recorded, erased, err := q.store.bundles().Hand(ctx, tenant, handings)
+	recorded, erased, err := issued.Base{History: q.store}.Hand(ctx, tenant, handings)
 	for i, p := range together {
 		switch p.err = err; {
 		case err != nil:

@@ -57,7 +57,7 @@ func (k Contexts) HandOut(ctx context.Context, tenant dag.Tenant, p *assemble.Pr
 		if err := k.mayIssue(tenant); err != nil {
 			return none, err
 		}
-		registered, err := c.policies.get(ctx, tenant, b.Provenance.PolicyID)
+		registered, err := c.policies.Get(ctx, tenant, b.Provenance.PolicyID)
 		if err != nil {
 			return none, err
 		}

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/projection"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/slice/contexts/assemble"
@@ -134,7 +135,7 @@ func (k Contexts) remake(ctx context.Context, c *cache, tenant dag.Tenant, i *is
 // again makes the bundle that a claim leads to.
 func (c assembling) again(ctx context.Context, tenant dag.Tenant, claim assemble.Claim, seal slice.Seal) ([]byte, error) {
 	if claim.From.AsOf == 0 {
-		return nil, fmt.Errorf("%w: as_of is 0, before anything was known", ErrBeyondHead)
+		return nil, fmt.Errorf("%w: as_of is 0, before anything was known", projection.ErrBeyondHead)
 	}
 	b, err := assemble.Again(ctx, c, tenant, claim)
 	if err != nil {

@@ -4,12 +4,12 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
-	"errors"
 	"fmt"
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/projection"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/store"
@@ -32,9 +32,6 @@ type Issued struct {
 
 	redacted []dag.TurnID // by ascending id
 }
-
-// ErrTooLarge is wrapped when a bundle would be larger than verifiers read.
-var ErrTooLarge = errors.New("slice is too large")
 
 // Cut cuts, signs and records a slice. The same request on the same view gives
 // the same bytes (INV-001) unless a turn was erased or the signing key changed
@@ -76,7 +73,7 @@ func (c *cache) issue(ctx context.Context, tenant dag.Tenant, r Request) (*Issue
 	var bundle []byte
 	err = c.k.turnstile.Pass(ctx, func() (err error) {
 		if seal, err = c.k.authority.Seal(tenant, s); err == nil {
-			bundle = cut.bundle(s.AsOf, seal, texts)
+			bundle = cut.Bundle(s.AsOf, seal, texts)
 		}
 		return err
 	})
@@ -84,7 +81,7 @@ func (c *cache) issue(ctx context.Context, tenant dag.Tenant, r Request) (*Issue
 		return nil, err
 	}
 	if len(bundle) > slice.MaxBundle {
-		return nil, fmt.Errorf("%w: the bundle would have %d bytes, at most %d; lower max_nodes", ErrTooLarge, len(bundle), slice.MaxBundle)
+		return nil, fmt.Errorf("%w: the bundle would have %d bytes, at most %d; lower max_nodes", slice.ErrTooLarge, len(bundle), slice.MaxBundle)
 	}
 	record, err := c.record(ctx, s, seal, texts, bundle, head)
 	if err != nil {
@@ -92,7 +89,7 @@ func (c *cache) issue(ctx context.Context, tenant dag.Tenant, r Request) (*Issue
 	}
 	issued := &Issued{Slice: s, Seal: seal, Bundle: bundle, Record: record}
 	for i := range texts {
-		if texts[i].state != textShown {
+		if texts[i].State != projection.TextShown {
 			issued.redacted = append(issued.redacted, s.Turns[i].ID)
 		}
 	}
@@ -100,82 +97,23 @@ func (c *cache) issue(ctx context.Context, tenant dag.Tenant, r Request) (*Issue
 }
 
 // cut selects and fetches the text. It returns the head at the time.
-func (c *cache) cut(ctx context.Context, tenant dag.Tenant, anchor dag.TurnID, p policy.Registered, of issued.Vantage) (*cutting, *slice.Slice, []text, dag.Seq, error) {
-	cut, s, head, err := c.selected(ctx, tenant, anchor, p, of)
+func (c *cache) cut(ctx context.Context, tenant dag.Tenant, anchor dag.TurnID, p policy.Registered, of issued.Vantage) (*projection.Cut, *slice.Slice, []projection.Text, dag.Seq, error) {
+	cut, s, head, err := c.cuts.Select(ctx, tenant, anchor, p, of.AsOf, of.Reading)
 	if err != nil {
 		return nil, nil, nil, 0, err
 	}
-	texts, err := c.tenants.of(tenant).texts.encoded(ctx, head, cut)
+	texts, err := c.tenants.Of(tenant).Texts.OfCut(ctx, head, cut)
 	return cut, s, texts, head, err
 }
 
 // lostAmong lists the turns whose text is lost, by ascending id.
-func lostAmong(turns []slice.Selected, texts []text) (gone []dag.TurnID) {
+func lostAmong(turns []slice.Selected, texts []projection.Text) (gone []dag.TurnID) {
 	for i := range texts {
-		if texts[i].state == textLost {
+		if texts[i].State == projection.TextLost {
 			gone = append(gone, turns[i].ID)
 		}
 	}
 	return gone
-}
-
-// selected selects, and returns the head at the time.
-func (c *cache) selected(ctx context.Context, tenant dag.Tenant, anchor dag.TurnID, p policy.Registered, of issued.Vantage) (cut *cutting, s *slice.Slice, head dag.Seq, err error) {
-	conversation, err := c.conversation(ctx, tenant, anchor)
-	if err != nil {
-		return nil, nil, 0, err
-	}
-	var at dag.Seq
-	head, err = c.graphs.view(ctx, tenant, conversation, of.AsOf, nil, func(v dag.View, settled dag.Seq) (err error) {
-		v = then(v, anchor, p, of.AsOf).Under(of.Reading)
-		at = v.Seq()
-		cut, err = c.cuts.cut(ctx, c.k.turnstile, v, settled, tenant, anchor, p)
-		return err
-	})
-	if err != nil {
-		return nil, nil, 0, err
-	}
-	own := *cut.slice
-	own.AsOf = at
-	return cut, &own, head, nil
-}
-
-// then returns the view from which a slice is cut: where nobody asked for another number, a policy that looks at the past asks for that of
-// the anchor, so that the slice is the same however much comes later.
-func then(v dag.View, anchor dag.TurnID, p policy.Registered, asOf dag.Seq) dag.View {
-	params, err := p.Slice()
-	if n, found := v.Find(anchor); asOf == 0 && err == nil && found && params.Walk().Direction == policy.Past {
-		return v.Until(v.Admitted(n))
-	}
-	return v
-}
-
-// bundle writes the bundle of a cut.
-func (c *cutting) bundle(asOf dag.Seq, seal slice.Seal, texts []text) []byte {
-	f := c.framed()
-	size := f.Size() + len(seal.KeyID) + len(seal.Tenant) + len(seal.Token) + 64
-	for i := range texts {
-		size += len(texts[i].encoded)
-	}
-	return f.AppendBundle(make([]byte, 0, size), asOf, seal, func(i int) slice.EncodedTurn { return texts[i].encoded })
-}
-
-// conversation finds a turn's conversation.
-func (c *cache) conversation(ctx context.Context, tenant dag.Tenant, id dag.TurnID) (dag.ConversationID, error) {
-	key := turnKey{tenant, id}
-	if of, ok := c.places.Get(key); ok {
-		return of, nil
-	}
-	records, err := c.store.Turns(ctx, tenant, store.IDs{id})
-	if err != nil {
-		return dag.ConversationID{}, err
-	}
-	if len(records) == 0 {
-		return dag.ConversationID{}, fmt.Errorf("turn %s of tenant %s: %w", id, tenant, store.ErrNotFound)
-	}
-	of := records[0].Turn.Conversation
-	c.places.Add(key, of)
-	return of, nil
 }
 
 // sealed signs a bundle that answers a question, and returns its canonical bytes.
@@ -197,11 +135,11 @@ type handout struct {
 	withheld     dag.Digest // of the indexes of turns without text; zero if there are none
 }
 
-func handoutOf(s *slice.Slice, seal slice.Seal, texts []text) handout {
+func handoutOf(s *slice.Slice, seal slice.Seal, texts []projection.Text) handout {
 	h := handout{keyID: seal.KeyID, token: seal.Token, asOf: s.AsOf}
 	var without []byte
 	for i := range texts {
-		if texts[i].state != textShown {
+		if texts[i].State != projection.TextShown {
 			without = binary.AppendUvarint(without, uint64(i))
 		}
 	}
@@ -213,10 +151,10 @@ func handoutOf(s *slice.Slice, seal slice.Seal, texts []text) handout {
 
 // record writes down that a bundle was handed out, before it is. The same bundle
 // is recorded once.
-func (c *cache) record(ctx context.Context, s *slice.Slice, seal slice.Seal, texts []text, bundle []byte, head dag.Seq) (issued.Record, error) {
+func (c *cache) record(ctx context.Context, s *slice.Slice, seal slice.Seal, texts []projection.Text, bundle []byte, head dag.Seq) (issued.Record, error) {
 	on := resting{as: head}
 	for i := range texts {
-		if texts[i].state == textShown {
+		if texts[i].State == projection.TextShown {
 			on.turns = append(on.turns, s.Turns[i].ID)
 		}
 	}
@@ -241,7 +179,7 @@ func (c *cache) recordAs(ctx context.Context, tenant dag.Tenant, handed handout,
 	if _, err := c.announce(ctx, tenant); err != nil {
 		return issued.Record{}, err
 	}
-	if err := c.policies.write(ctx, tenant, p); err != nil {
+	if err := c.policies.Write(ctx, tenant, p); err != nil {
 		return issued.Record{}, err
 	}
 	now, err := c.k.now()
@@ -254,7 +192,7 @@ func (c *cache) recordAs(ctx context.Context, tenant dag.Tenant, handed handout,
 	if err != nil {
 		return issued.Record{}, err
 	}
-	c.recorded.Add(handed, r)
+	c.recorded.Put(handed, r, 1)
 	c.k.changes.tell(tenant)
 	return r, nil
 }
@@ -267,7 +205,7 @@ func (k Slices) Preview(ctx context.Context, tenant dag.Tenant, r Request) (*sli
 		if err != nil {
 			return nil, err
 		}
-		_, s, _, err := c.selected(ctx, tenant, r.Anchor, p, issued.Vantage{AsOf: r.AsOf, Reading: dag.ReadNow})
+		_, s, _, err := c.cuts.Select(ctx, tenant, r.Anchor, p, r.AsOf, dag.ReadNow)
 		return s, err
 	})
 }

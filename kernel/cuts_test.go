@@ -16,6 +16,7 @@ import (
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/projection"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/inmem"
@@ -106,7 +107,7 @@ func drawStep(t *rapid.T, number int, admitted *[]dag.TurnID) step {
 func sliced(t *rapid.T, k *kernel.Kernel, r kernel.Request) []byte {
 	issued, err := k.Slices().Cut(t.Context(), tenant, r)
 	if err != nil {
-		for i, known := range []error{store.ErrNotFound, policy.ErrUnknown, kernel.ErrBeyondHead, slice.ErrAnchor} {
+		for i, known := range []error{store.ErrNotFound, policy.ErrUnknown, projection.ErrBeyondHead, slice.ErrAnchor} {
 			if errors.Is(err, known) {
 				return fmt.Append(nil, "refused ", i)
 			}
@@ -237,7 +238,7 @@ func TestWentBack(t *testing.T) {
 		must(k.Slices().Cut(t.Context(), tenant, kernel.Request{Anchor: ids[7]}))
 		s.Store, s.epoch = early, epoch
 		for round := range 3 {
-			if _, err := k.Slices().Cut(t.Context(), tenant, kernel.Request{Anchor: ids[7]}); !errors.Is(err, kernel.ErrWentBack) {
+			if _, err := k.Slices().Cut(t.Context(), tenant, kernel.Request{Anchor: ids[7]}); !errors.Is(err, projection.ErrWentBack) {
 				t.Errorf("epoch %d, round %d: got %v, want ErrWentBack", epoch, round, err)
 			}
 			if round == 1 {

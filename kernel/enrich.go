@@ -11,7 +11,7 @@ import (
 	"github.com/graphkernel/graphkernel/belief/space"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/knowledge"
-	"github.com/graphkernel/graphkernel/normalize"
+	"github.com/graphkernel/graphkernel/projection"
 	"github.com/graphkernel/graphkernel/retrieval/analysis"
 	"github.com/graphkernel/graphkernel/retrieval/enrich"
 	"github.com/graphkernel/graphkernel/slice"
@@ -81,18 +81,18 @@ func (c *cache) enrich(ctx context.Context, tenant dag.Tenant, r *api.EnrichRequ
 	hits := make([]enrich.Hit, len(r.Hits))
 	for i, found := range r.Hits {
 		hits[i] = enrich.Hit{Turn: found.Turn, Found: int64(found.Score)} //nolint:gosec // at most MaxFound
-		near, err := v.near(ctx, entities[found.Turn], r)
+		near, err := near(ctx, v, entities[found.Turn], r)
 		if err != nil {
 			return w, err
 		}
 		around[found.Turn] = make([]api.NearFact, len(near))
 		for j, n := range near {
-			around[found.Turn][j] = api.NearFact{Hops: n.hops, Fact: stepOf(n.edge, v.aliases)}
+			around[found.Turn][j] = api.NearFact{Hops: n.hops, Fact: api.StepOf(n.edge, v.Aliases)}
 			hits[i].Facts = append(hits[i].Facts, enrich.Fact{Confidence: n.edge.Confidence, Hops: n.hops, Fit: fit(words, n.edge)})
 		}
 	}
 	enrich.Combine(hits, *r.Alpha)
-	w = api.Enriched{AsOf: v.asOf, Hits: make([]api.EnrichedHit, len(hits))}
+	w = api.Enriched{AsOf: v.AsOf, Hits: make([]api.EnrichedHit, len(hits))}
 	for i, h := range hits {
 		w.Hits[i] = api.EnrichedHit{Turn: h.Turn, Score: uint64(h.Found), Graph: h.Graph, Combined: h.Combined, Entities: listed(entities[h.Turn]), Facts: around[h.Turn]} //nolint:gosec // as it was given
 	}
@@ -107,11 +107,11 @@ type nearEdge struct {
 
 // near returns the facts around entities, each once, the nearest first. The entities are asked one by one, since a traversal leaves out what
 // joins its starts.
-func (v *view) near(ctx context.Context, names []string, r *api.EnrichRequest) (all []nearEdge, err error) {
+func near(ctx context.Context, v *projection.View, names []string, r *api.EnrichRequest) (all []nearEdge, err error) {
 	at := map[knowledge.ID]int{}
 	for _, name := range names {
-		q := knowledge.Query{Filter: knowledge.Filter{AsOf: v.asOf}, Start: []string{name}, Direction: knowledge.Both, MaxHops: r.Hops, MaxResults: r.Facts}
-		answer, err := v.answerTo(ctx, space.ScopeOf(ctx), q)
+		q := knowledge.Query{Filter: knowledge.Filter{AsOf: v.AsOf}, Start: []string{name}, Direction: knowledge.Both, MaxHops: r.Hops, MaxResults: r.Facts}
+		answer, err := answerTo(ctx, v, q)
 		if err != nil {
 			return nil, err
 		}
@@ -151,8 +151,8 @@ func fit(words []string, e *knowledge.Edge) dag.PPM {
 	return dag.PPM(int64(n) * int64(dag.One) / int64(len(words)))
 }
 
-// entitiesOf returns the names that turns speak of, ascending, at most mostNames of each.
-func (c *cache) entitiesOf(ctx context.Context, tenant dag.Tenant, v *view, hits []api.HitScore) (map[dag.TurnID][]string, error) {
+// entitiesOf returns the names that turns speak of, ascending, at most projection.MostNames of each.
+func (c *cache) entitiesOf(ctx context.Context, tenant dag.Tenant, v *projection.View, hits []api.HitScore) (map[dag.TurnID][]string, error) {
 	ids := make(store.IDs, len(hits))
 	for i := range hits {
 		ids[i] = hits[i].Turn
@@ -163,26 +163,26 @@ func (c *cache) entitiesOf(ctx context.Context, tenant dag.Tenant, v *view, hits
 	}
 	sets := map[dag.TurnID]map[string]bool{}
 	add := func(of dag.TurnID, name string) {
-		if set := sets[of]; len(set) < mostNames {
-			set[v.aliases.Resolve(name)] = true
+		if set := sets[of]; len(set) < projection.MostNames {
+			set[v.Aliases.Resolve(name)] = true
 		}
 	}
 	for i := range records {
-		if records[i].Seq <= v.asOf {
+		if records[i].Seq <= v.AsOf {
 			sets[records[i].Turn.ID] = map[string]bool{}
 		}
 	}
 	for _, id := range ids {
 		if sets[id] == nil {
-			return nil, fmt.Errorf("turn %s of tenant %s as of %d: %w", id, tenant, v.asOf, store.ErrNotFound)
+			return nil, fmt.Errorf("turn %s of tenant %s as of %d: %w", id, tenant, v.AsOf, store.ErrNotFound)
 		}
 	}
-	acts, err := c.store.knowledge().ActsFrom(ctx, tenant, ids)
+	acts, err := c.store.Knowledge().ActsFrom(ctx, tenant, ids)
 	if err != nil {
 		return nil, err
 	}
 	for i := range acts {
-		if f := &acts[i].Act.Fact; !acts[i].Erased && acts[i].Seq <= v.asOf && space.ScopeOf(ctx).Shows(f.Source) {
+		if f := &acts[i].Act.Fact; !acts[i].Erased && acts[i].Seq <= v.AsOf && space.ScopeOf(ctx).Shows(f.Source) {
 			add(f.Turn, f.Subject)
 			add(f.Turn, f.Object)
 		}
@@ -195,7 +195,7 @@ func (c *cache) entitiesOf(ctx context.Context, tenant dag.Tenant, v *view, hits
 		if err != nil {
 			return nil, fmt.Errorf("turn %s: %w: %w", records[i].Turn.ID, store.ErrDamaged, err)
 		}
-		names, err := v.namesIn(ctx, body.Content)
+		names, err := v.NamesIn(ctx, body.Content)
 		if err != nil {
 			return nil, err
 		}
@@ -208,60 +208,4 @@ func (c *cache) entitiesOf(ctx context.Context, tenant dag.Tenant, v *view, hits
 		all[id] = slices.Sorted(maps.Keys(set))
 	}
 	return all, nil
-}
-
-// The bounds on names that are looked for in a text.
-const (
-	mostWords = 64 // of the text
-	mostRun   = 4  // words of a name
-	mostNames = 8  // that are found
-)
-
-// namesIn returns the names in a text of which something was known by the number of the view, the longer ones first. What came later changes nothing of it.
-func (v *view) namesIn(ctx context.Context, text string) (names []string, err error) {
-	words := analysis.Words(text)
-	words = words[:min(len(words), mostWords)]
-	var asks []knowledge.Ask
-	for run := mostRun; run >= 1; run-- {
-		for at := 0; at+run <= len(words); at++ {
-			name, err := normalize.Name(text[words[at].From:words[at+run-1].To])
-			if err != nil {
-				continue
-			}
-			name = v.aliases.Resolve(name)
-			asks = append(asks, knowledge.Ask{Name: name, Limit: 1}, knowledge.Ask{Name: name, Incoming: true, Limit: 1})
-		}
-	}
-	if len(asks) == 0 {
-		return nil, nil
-	}
-	known := make([]bool, len(asks))
-	for of, more := []int(nil), asks; len(more) > 0; {
-		runs, err := v.Edges(ctx, more)
-		if err != nil {
-			return nil, err
-		}
-		var next []knowledge.Ask
-		var left []int
-		for i := range more {
-			at := i
-			if of != nil {
-				at = of[i]
-			}
-			edges := runs[i].Edges
-			known[at] = slices.ContainsFunc(edges, func(e knowledge.Edge) bool { return e.Since <= v.asOf })
-			if n := len(edges); n > 0 && !known[at] && !runs[i].Whole { // all of them came later, and others follow
-				ask := more[i]
-				ask.After, ask.Limit = edges[n-1].Mark(), 256
-				next, left = append(next, ask), append(left, at)
-			}
-		}
-		of, more = left, next
-	}
-	for i := range asks {
-		if known[i] && !slices.Contains(names, asks[i].Name) && len(names) < mostNames {
-			names = append(names, asks[i].Name)
-		}
-	}
-	return names, nil
 }

@@ -64,13 +64,13 @@ func (k Turns) Erase(ctx context.Context, tenant dag.Tenant, turn dag.TurnID, re
 	out.Unguarded = unguarded
 	e, err := k.erasures().Erase(ctx, tenant, erasures.Erasure{Turn: turn, Reason: reason, At: now, By: access.CallerIn(ctx)}, append(kinds.Erasing(turn, now), with...)...)
 	c := k.kept.Load()
-	kept := c.tenants.of(tenant)
-	kept.texts.forget(turn)
-	kept.facts.erased() // whatever came of it: an erasure may be kept and reported as failed
+	kept := c.tenants.Of(tenant)
+	kept.Texts.Forget(turn)
+	kept.Facts.Forget() // whatever came of it: an erasure may be kept and reported as failed
 	c.beliefs.Forget()
 	c.atlases.Forget(tenant, turn, err != nil)
 	k.changes.tell(tenant)
-	k.indexing.dropped(tenant, false)
+	k.indexing.Dropped(tenant, false)
 	if err != nil {
 		return ErasedTurn{}, err
 	}

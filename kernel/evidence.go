@@ -9,6 +9,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ledger/identity"
+	"github.com/graphkernel/graphkernel/projection"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/slice/kinds"
@@ -87,7 +88,7 @@ func notTheTurns(tenant dag.Tenant, i *issued.Record, b slice.Body, again *recut
 		return notIssued(tenant, i)
 	}
 	for _, id := range b.Redacted() {
-		if again.gone[id] == textLost {
+		if again.gone[id] == projection.TextLost {
 			return fmt.Errorf("%w: the text of turn %s is gone, and no erasure is on record", store.ErrDamaged, id)
 		}
 	}

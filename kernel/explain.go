@@ -22,7 +22,7 @@ func (c *cache) explain(ctx context.Context, tenant dag.Tenant, r Request, turn 
 	if err != nil {
 		return slice.Explanation{}, err
 	}
-	conversation, err := c.conversation(ctx, tenant, r.Anchor)
+	conversation, err := c.graphs.Conversation(ctx, tenant, r.Anchor)
 	if err != nil {
 		return slice.Explanation{}, err
 	}
@@ -31,12 +31,12 @@ func (c *cache) explain(ctx context.Context, tenant dag.Tenant, r Request, turn 
 		return slice.Explanation{}, err
 	}
 	// The turn's own conversation is looked at even if no selected turn leads there.
-	of, err := c.conversation(ctx, tenant, turn)
+	of, err := c.graphs.Conversation(ctx, tenant, turn)
 	if err != nil {
 		return slice.Explanation{}, err
 	}
 	var e slice.Explanation
-	_, err = c.graphs.view(ctx, tenant, conversation, r.AsOf, []dag.ConversationID{of}, func(v dag.View, _ dag.Seq) (err error) {
+	_, err = c.graphs.View(ctx, tenant, conversation, r.AsOf, []dag.ConversationID{of}, func(v dag.View, _ dag.Seq) (err error) {
 		e, err = slice.Explain(v.Under(dag.ReadNow), r.Anchor, params, turn)
 		return err
 	})

@@ -6,6 +6,7 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/projection"
 )
 
 // Occupy takes all places of the turnstile that slices pass, and returns what leaves them.
@@ -21,7 +22,7 @@ func (k *Kernel) Occupy() func() {
 }
 
 // Walk is Traverse with the edges themselves.
-func (k Facts) Walk(ctx context.Context, tenant dag.Tenant, in api.TraverseRequest) (*traversed, error) {
+func (k Facts) Walk(ctx context.Context, tenant dag.Tenant, in api.TraverseRequest) (*projection.Answer, error) {
 	return k.traverse(ctx, tenant, in)
 }
 

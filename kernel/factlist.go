@@ -10,6 +10,7 @@ import (
 	"github.com/graphkernel/graphkernel/belief/space"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/projection"
 	"github.com/graphkernel/graphkernel/slice"
 )
 
@@ -24,21 +25,21 @@ func limits(f api.FactFilter) bool {
 }
 
 // viewAsOf returns the view as of a number as a caller gives it, which may be inside of a change; 0 is now.
-func (c *cache) viewAsOf(ctx context.Context, tenant dag.Tenant, given dag.Seq) (*view, error) {
+func (c *cache) viewAsOf(ctx context.Context, tenant dag.Tenant, given dag.Seq) (*projection.View, error) {
 	at, _, err := c.asOf(ctx, tenant, given)
 	if err != nil {
 		return nil, err
 	}
-	return c.tenants.of(tenant).facts.view(ctx, at)
+	return c.tenants.Of(tenant).Facts.View(ctx, at)
 }
 
 // pageInView is [api.Paging.InView] for a number as a caller gives it. It returns the view that the page is of.
-func (c *cache) pageInView(ctx context.Context, tenant dag.Tenant, p *api.Paging, given dag.Seq) (after dag.Seq, v *view, err error) {
+func (c *cache) pageInView(ctx context.Context, tenant dag.Tenant, p *api.Paging, given dag.Seq) (after dag.Seq, v *projection.View, err error) {
 	if given != 0 || p.After == "" {
 		if v, err = c.viewAsOf(ctx, tenant, given); err != nil {
 			return 0, nil, err
 		}
-		given = v.asOf
+		given = v.AsOf
 	}
 	after, asOf, err := p.InView(given)
 	if err == nil && p.After != "" {
@@ -64,29 +65,29 @@ func (k Facts) List(ctx context.Context, tenant dag.Tenant, in api.FactQuery) (w
 		if err != nil {
 			return w, err
 		}
-		find, err := v.find(ctx, &in.FactFilter, turn)
+		find, err := findIn(ctx, v, &in.FactFilter, turn)
 		if err != nil {
 			return w, err
 		}
 		find.After, find.Limit = after, limit+1 // one more tells whether any follow
-		list, total, err := c.store.knowledge().Versions(ctx, tenant, find)
+		list, total, err := c.store.Knowledge().Versions(ctx, tenant, find)
 		if err != nil {
 			return w, err
 		}
-		w = api.Facts{Total: total, AsOf: v.asOf}
+		w = api.Facts{Total: total, AsOf: v.AsOf}
 		if len(list) > limit {
 			list = list[:limit]
-			w.Next = api.NextInView(list[limit-1].Seq, v.asOf)
+			w.Next = api.NextInView(list[limit-1].Seq, v.AsOf)
 		}
-		evidence, err := c.store.knowledge().ActsIn(ctx, tenant, spansOf(list, v.asOf))
+		evidence, err := c.store.Knowledge().ActsIn(ctx, tenant, spansOf(list, v.AsOf))
 		if err != nil {
 			return w, err
 		}
 		w.Facts = make([]api.Fact, len(list))
 		for i := range list {
-			w.Facts[i] = v.fact(&list[i], evidence[i])
+			w.Facts[i] = factIn(v, &list[i], evidence[i])
 		}
-		return w, c.store.still()
+		return w, c.store.Still()
 	})
 }
 
@@ -118,15 +119,15 @@ func (k Facts) Totals(ctx context.Context, tenant dag.Tenant, asOf dag.Seq) (kno
 		if err != nil {
 			return n, err
 		}
-		n, err = c.store.knowledge().Totals(ctx, tenant, v.aliases, v.asOf)
-		return n, cmp.Or(err, c.store.still())
+		n, err = c.store.Knowledge().Totals(ctx, tenant, v.Aliases, v.AsOf)
+		return n, cmp.Or(err, c.store.Still())
 	})
 }
 
-// find turns a filter into a question for stored names.
-func (v *view) find(ctx context.Context, q *api.FactFilter, turn *dag.TurnID) (f knowledge.Find, err error) {
+// findIn turns a filter into a question for the names that are stored as of a view.
+func findIn(ctx context.Context, v *projection.View, q *api.FactFilter, turn *dag.TurnID) (f knowledge.Find, err error) {
 	f = knowledge.Find{
-		Filter: knowledge.Filter{AsOf: v.asOf, ValidAt: q.ValidAt, MinConfidence: q.MinConfidence},
+		Filter: knowledge.Filter{AsOf: v.AsOf, ValidAt: q.ValidAt, MinConfidence: q.MinConfidence},
 		Source: q.Source, Turn: turn, Statement: q.Statement,
 	}
 	if s := space.ScopeOf(ctx); !s.Whole() {
@@ -143,7 +144,7 @@ func (v *view) find(ctx context.Context, q *api.FactFilter, turn *dag.TurnID) (f
 		if err != nil {
 			return f, err
 		}
-		*n.into = v.aliases.Members(v.aliases.Resolve(names[0]))
+		*n.into = v.Aliases.Members(v.Aliases.Resolve(names[0]))
 	}
 	if q.Predicate != "" {
 		f.Predicates, err = namesOf([]string{q.Predicate})
@@ -164,14 +165,14 @@ func spansOf(list []knowledge.Recorded, asOf dag.Seq) []knowledge.Span {
 // mostEvidence bounds the assertions that are shown of each fact of a listing.
 const mostEvidence = 32
 
-// fact is a version in the names that count, with the newest of its evidence.
-func (v *view) fact(r *knowledge.Recorded, evidence []knowledge.Recorded) api.Fact {
+// factIn is a version in the names that count, with the newest of its evidence.
+func factIn(v *projection.View, r *knowledge.Recorded, evidence []knowledge.Recorded) api.Fact {
 	of, _ := r.Version()
 	w := api.Fact{
-		Statement: of.ID, Subject: v.aliases.Resolve(of.Subject), Predicate: of.Predicate, Object: v.aliases.Resolve(of.Object), Confidence: of.Confidence,
-		Source: of.Source, Turn: of.Turn, Since: of.Since, ValidFrom: of.From, ValidUntil: ending(&of.Statement), EvidenceTotal: len(evidence),
+		Statement: of.ID, Subject: v.Aliases.Resolve(of.Subject), Predicate: of.Predicate, Object: v.Aliases.Resolve(of.Object), Confidence: of.Confidence,
+		Source: of.Source, Turn: of.Turn, Since: of.Since, ValidFrom: of.From, ValidUntil: api.EndOf(&of.Statement), EvidenceTotal: len(evidence),
 	}
-	w.Asserted = asserted(&of.Statement, w.Subject, w.Object)
+	w.Asserted = api.AssertedOf(&of.Statement, w.Subject, w.Object)
 	for i := range evidence {
 		if evidence[i].Seq == of.Since {
 			w.Written = evidence[i].Act.Fact.Written
@@ -202,7 +203,7 @@ func shownAct(r *knowledge.Recorded) api.KnowledgeAct {
 	case a.Kind == knowledge.Assert:
 		w.Statement, w.Subject, w.Predicate, w.Object, w.Written = f.ID(), f.Subject, f.Predicate, f.Object, f.Written
 		w.Confidence, w.Source, w.Turn, w.Slice = &f.Confidence, f.Source, f.Turn, slice.SliceID(f.Slice)
-		w.ValidFrom, w.ValidUntil, w.Supersedes = f.From, ending(&f.Statement), a.Supersedes
+		w.ValidFrom, w.ValidUntil, w.Supersedes = f.From, api.EndOf(&f.Statement), a.Supersedes
 		if w.Version = r.Until != 0; r.Until != dag.MaxSeq {
 			w.Until = r.Until
 		}

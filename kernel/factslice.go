@@ -13,6 +13,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/projection"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/facts"
 	"github.com/graphkernel/graphkernel/slice/issued"
@@ -70,7 +71,7 @@ func (c *cache) issueFacts(ctx context.Context, tenant dag.Tenant, q facts.Quest
 	if err := c.k.mayIssue(tenant); err != nil {
 		return nil, err
 	}
-	p, err := c.policies.get(ctx, tenant, id)
+	p, err := c.policies.Get(ctx, tenant, id)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +84,7 @@ func (c *cache) issueFacts(ctx context.Context, tenant dag.Tenant, q facts.Quest
 		return nil, err
 	}
 	if len(bundle) > slice.MaxBundle {
-		return nil, fmt.Errorf("%w: the bundle would have %d bytes, at most %d; lower max_results", ErrTooLarge, len(bundle), slice.MaxBundle)
+		return nil, fmt.Errorf("%w: the bundle would have %d bytes, at most %d; lower max_results", slice.ErrTooLarge, len(bundle), slice.MaxBundle)
 	}
 	handed := handout{keyID: b.Seal.KeyID, token: b.Seal.Token, asOf: b.AsOf}
 	record, err := c.recordAs(ctx, tenant, handed, p, resting{turns: b.Turns(), as: head}, func(at dag.Time) issued.Record {
@@ -134,11 +135,11 @@ func (c *cache) answerFacts(ctx context.Context, tenant dag.Tenant, q facts.Ques
 	if a.at == 0 {
 		return a, fmt.Errorf("tenant %s has no history yet: %w", tenant, store.ErrNotFound)
 	}
-	v, err := c.tenants.of(tenant).facts.view(ctx, a.at)
+	v, err := c.tenants.Of(tenant).Facts.View(ctx, a.at)
 	if err != nil {
 		return a, err
 	}
-	found, err := v.answer(ctx, q.Query(&params, a.at))
+	found, err := v.Answer(ctx, q.Query(&params, a.at))
 	if err != nil {
 		return a, err
 	}
@@ -146,9 +147,9 @@ func (c *cache) answerFacts(ctx context.Context, tenant dag.Tenant, q facts.Ques
 	if err := space.ScopeOf(ctx).CheckAnswer(&a.answer); err != nil {
 		return a, err
 	}
-	a.known, err = facts.Gather(ctx, c.store.knowledge(), c.leavesOf(tenant), tenant, v.aliases, &a.answer)
+	a.known, err = facts.Gather(ctx, c.store.Knowledge(), c.leavesOf(tenant), tenant, v.Aliases, &a.answer)
 	if errors.Is(err, knowledge.ErrErased) { // what is cached is of before
-		v.of.erased()
+		c.tenants.Of(tenant).Facts.Forget()
 	}
 	return a, err
 }
@@ -162,40 +163,6 @@ func (c *cache) leavesOf(tenant dag.Tenant) facts.Leaves {
 		}
 		return err
 	}
-}
-
-// answerTo is answer with what a scope shows.
-func (v *view) answerTo(ctx context.Context, s space.Scope, q knowledge.Query) (*traversed, error) {
-	if s.Whole() {
-		return v.answer(ctx, q)
-	}
-	answer, err := knowledge.Traverse(ctx, v.scoped(s), v.aliases, q)
-	if err != nil {
-		return nil, err
-	}
-	return &traversed{Answer: answer, asOf: v.asOf, aliases: v.aliases}, nil
-}
-
-// answer answers from memory what was asked twice before, as of the same number: most
-// questions come once, and to keep an answer costs a part of what it took.
-func (v *view) answer(ctx context.Context, q knowledge.Query) (*traversed, error) {
-	f := v.of.cache
-	key := answerKey{v.erasures, v.asOf, queryText(&q)}
-	kept, again := f.answers.Get(key)
-	if kept != nil {
-		return kept, nil
-	}
-	answer, err := knowledge.Traverse(ctx, v, v.aliases, q)
-	if err != nil {
-		return nil, err
-	}
-	found := &traversed{Answer: answer, asOf: v.asOf, aliases: v.aliases}
-	if again {
-		f.keepAnswer(key, found)
-	} else {
-		f.answers.Put(key, nil, len(key.query)+256)
-	}
-	return found, nil
 }
 
 // replay is Replay for a bundle of facts. It is erased if it is on record and an assertion that it holds was erased since.
@@ -293,7 +260,7 @@ func (c *cache) cutShort(ctx context.Context, tenant dag.Tenant, i *issued.Recor
 	if err != nil {
 		return nil, fmt.Errorf("%w: the question of issued slice %d: %w", store.ErrDamaged, i.Number, err)
 	}
-	p, err := c.policies.get(ctx, tenant, i.Provenance.PolicyID)
+	p, err := c.policies.Get(ctx, tenant, i.Provenance.PolicyID)
 	if err != nil {
 		return nil, err
 	}
@@ -356,9 +323,9 @@ func (k Facts) gone(ctx context.Context, tenant dag.Tenant, i *issued.Record) (*
 // cutFactsAgain makes the bundle that a claim leads to.
 func (c *cache) cutFactsAgain(ctx context.Context, tenant dag.Tenant, q facts.Question, id policy.ID, asOf dag.Seq, seal slice.Seal) ([]byte, error) {
 	if asOf == 0 {
-		return nil, fmt.Errorf("%w: as_of is 0, before anything was known", ErrBeyondHead)
+		return nil, fmt.Errorf("%w: as_of is 0, before anything was known", projection.ErrBeyondHead)
 	}
-	p, err := c.policies.get(ctx, tenant, id)
+	p, err := c.policies.Get(ctx, tenant, id)
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/projection"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/facts"
 	"github.com/graphkernel/graphkernel/slice/issued"
@@ -256,7 +257,7 @@ func TestFactSliceRefuses(t *testing.T) {
 		"nobody":             {api.FactSliceRequest{}, knowledge.ErrQuery},
 		"too many":           {api.FactSliceRequest{Start: many}, knowledge.ErrQuery},
 		"no name":            {api.FactSliceRequest{Start: []string{"?!"}}, knowledge.ErrQuery},
-		"beyond the head":    {api.FactSliceRequest{Start: ada, AsOf: 2}, kernel.ErrBeyondHead},
+		"beyond the head":    {api.FactSliceRequest{Start: ada, AsOf: 2}, projection.ErrBeyondHead},
 		"an unknown policy":  {api.FactSliceRequest{Start: ada, Policy: "none@1"}, policy.ErrUnknown},
 		"a policy of turns":  {api.FactSliceRequest{Start: ada, Policy: policy.DefaultV1ID}, policy.ErrMismatch},
 		"a time before all":  {api.FactSliceRequest{Start: ada, ValidAt: at(-1)}, knowledge.ErrQuery},

@@ -40,7 +40,7 @@ func (c *cache) folders(ctx context.Context, tenant dag.Tenant) (list []Folder, 
 	if err != nil || head == 0 {
 		return nil, 0, err
 	}
-	registered, err := c.policies.get(ctx, tenant, retrieval.PolicyID)
+	registered, err := c.policies.Get(ctx, tenant, retrieval.PolicyID)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -48,12 +48,12 @@ func (c *cache) folders(ctx context.Context, tenant dag.Tenant) (list []Folder, 
 	if err != nil {
 		return nil, 0, err
 	}
-	words, err := c.tenants.of(tenant).words.of(&p)
+	words, err := c.tenants.Of(tenant).Words.Of(&p)
 	if err != nil {
 		return nil, 0, err
 	}
 	of := map[[2]string][]retrieval.Conversation{}
-	err = words.readReached(ctx, head, func(x *retrieval.Index, reached dag.Seq) {
+	err = words.ReadReached(ctx, head, func(x *retrieval.Index, reached dag.Seq) {
 		notIndexed = head - reached
 		x.EachConversation(func(c *retrieval.Conversation) {
 			path, _ := c.First.Value(ingest.AttrFolder)

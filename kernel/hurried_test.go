@@ -11,6 +11,11 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/projection"
+	"github.com/graphkernel/graphkernel/retrieval"
+	"github.com/graphkernel/graphkernel/retrieval/analysis"
+	"github.com/graphkernel/graphkernel/retrieval/segments"
 	"github.com/graphkernel/graphkernel/store/inmem"
 	"github.com/graphkernel/graphkernel/store/observed"
 	"github.com/graphkernel/graphkernel/token"
@@ -41,7 +46,7 @@ func TestHurried(t *testing.T) {
 		}
 		return k
 	}
-	k := open(kernel.TextsOfRequest)
+	k := open(segments.TextsOfRequest)
 	for n := range 20 {
 		talk(t, k, fmt.Sprint("before ", n))
 	}
@@ -55,8 +60,8 @@ func TestHurried(t *testing.T) {
 	}
 	head := must(k.Turns().Head(ctx, tenant))
 
-	var behind *kernel.IndexingError
-	if _, err := k.Contexts().Preview(kernel.Hurried(ctx, 100), tenant, r); !errors.As(err, &behind) || behind.Reached != reached || behind.Wanted != head || !errors.Is(err, kernel.ErrIndexing) {
+	var behind *projection.IndexingError
+	if _, err := k.Contexts().Preview(projection.Hurried(ctx, 100), tenant, r); !errors.As(err, &behind) || behind.Reached != reached || behind.Wanted != head || !errors.Is(err, projection.ErrIndexing) {
 		t.Fatalf("%d texts behind: %v", head-reached, err)
 	}
 	asOf := func(k *kernel.Kernel, ctx context.Context, n dag.Seq) []byte {
@@ -66,7 +71,7 @@ func TestHurried(t *testing.T) {
 		return must(k.Contexts().Preview(ctx, tenant, r)).Render()
 	}
 	patient := asOf(open(0), ctx, reached)
-	if got := asOf(k, kernel.Hurried(ctx, 100), reached); !bytes.Equal(got, patient) {
+	if got := asOf(k, projection.Hurried(ctx, 100), reached); !bytes.Equal(got, patient) {
 		t.Errorf("as of %d:\n%s\nand a patient kernel\n%s", reached, got, patient)
 	}
 
@@ -81,23 +86,38 @@ func TestHurried(t *testing.T) {
 		other <- err
 	}()
 	<-reading
-	if _, err := k.Contexts().Preview(kernel.Hurried(ctx, 1000), tenant, r); !errors.As(err, &behind) || behind.Reached != reached {
+	if _, err := k.Contexts().Preview(projection.Hurried(ctx, 1000), tenant, r); !errors.As(err, &behind) || behind.Reached != reached {
 		t.Errorf("while others read: %v", err)
 	}
 	<-blocks
 	if err := <-other; err != nil {
 		t.Fatal(err)
 	}
-	if got, want := asOf(k, kernel.Hurried(ctx, 0), head), asOf(open(0), ctx, head); !bytes.Equal(got, want) {
+	if got, want := asOf(k, projection.Hurried(ctx, 0), head), asOf(open(0), ctx, head); !bytes.Equal(got, want) {
 		t.Error("a hurried request over a whole index gives another context")
 	}
 
 	// As few as it may read, it reads.
 	talk(t, k, "one more")
-	if _, err := k.Contexts().Preview(kernel.Hurried(ctx, 5), tenant, r); !errors.Is(err, kernel.ErrIndexing) {
+	if _, err := k.Contexts().Preview(projection.Hurried(ctx, 5), tenant, r); !errors.Is(err, projection.ErrIndexing) {
 		t.Errorf("six texts behind, and five may be read: %v", err)
 	}
-	if _, err := k.Contexts().Preview(kernel.Hurried(ctx, 6), tenant, r); err != nil {
+	if _, err := k.Contexts().Preview(projection.Hurried(ctx, 6), tenant, r); err != nil {
 		t.Errorf("six texts behind, and six may be read: %v", err)
+	}
+
+	// An index whose segments nobody makes is not waited for, either.
+	plain := retrieval.DefaultPolicy()
+	plain.Analyzer = analysis.None.String()
+	if err := k.Policies().Register(ctx, tenant, must(policy.Bind("plain@1", plain))); err != nil {
+		t.Fatal(err)
+	}
+	head = must(k.Turns().Head(ctx, tenant))
+	asked := kernel.SearchRequest{Policy: "plain@1", Query: retrieval.Query{Text: "orders", Limit: 1}}
+	if found := must(k.Turns().Search(projection.Hurried(ctx, 0), tenant, asked)); found.NotIndexed != head || len(found.Hits) != 0 {
+		t.Errorf("a search in an index that nobody makes: %+v", found)
+	}
+	if found := must(k.Turns().Search(ctx, tenant, asked)); found.NotIndexed != 0 || len(found.Hits) != 1 {
+		t.Errorf("a patient search in it: %+v", found)
 	}
 }

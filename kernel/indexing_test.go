@@ -17,6 +17,7 @@ import (
 	"github.com/graphkernel/graphkernel/internal/race"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/projection"
 	"github.com/graphkernel/graphkernel/retrieval"
 	"github.com/graphkernel/graphkernel/retrieval/segments"
 	"github.com/graphkernel/graphkernel/store"
@@ -88,7 +89,7 @@ func TestMakeIndex(t *testing.T) {
 				for whole := false; !whole; {
 					there := len(namesOf(t, s))
 					ended, cancel := context.WithCancel(ctx)
-					done, err := over(t, s, a).Turns().MakeIndex(ended, tenant, kernel.Indexing{Alone: round%2 == 0, Progress: func(dag.Seq, dag.Seq) { cancel() }})
+					done, err := over(t, s, a).Turns().MakeIndex(ended, tenant, projection.Indexing{Alone: round%2 == 0, Progress: func(dag.Seq, dag.Seq) { cancel() }})
 					cancel()
 					switch whole = err == nil && done.Made == 0; {
 					case whole:
@@ -151,7 +152,7 @@ func TestSearchBeforeIndex(t *testing.T) {
 	}
 	fresh := bounded(t, s, a, texts)
 	ask := api.ContextRequest{Task: "why was the deploy rolled back", Budget: 800}
-	if c, err := fresh.Contexts().Assemble(ctx, tenant, ask); !errors.Is(err, kernel.ErrIndexing) {
+	if c, err := fresh.Contexts().Assemble(ctx, tenant, ask); !errors.Is(err, projection.ErrIndexing) {
 		t.Errorf("a context before the index is whole: %v, %v, want ErrIndexing", c, err)
 	}
 	early := ask
@@ -162,7 +163,7 @@ func TestSearchBeforeIndex(t *testing.T) {
 	if _, behind, err := bounded(t, s, a, texts).Turns().Folders(ctx, tenant); err != nil || behind == 0 {
 		t.Errorf("the folders lack %d numbers, %v", behind, err)
 	}
-	must(fresh.Turns().MakeIndex(ctx, tenant, kernel.Indexing{}))
+	must(fresh.Turns().MakeIndex(ctx, tenant, projection.Indexing{}))
 	head := must(fresh.Turns().Head(ctx, tenant))
 	ask.AsOf = head
 	if got, want := must(fresh.Contexts().Assemble(ctx, tenant, ask)), must(whole.Contexts().Assemble(ctx, tenant, ask)); !bytes.Equal(got.Bundle, want.Bundle) {
@@ -190,11 +191,11 @@ func TestMakeIndexLate(t *testing.T) {
 			must(k.Turns().Admit(ctx, tenant, drafts))
 			first := must(s.Turns(ctx, tenant, store.IDs{drafts[7].ID}))[0]
 			late := over(t, &tardy{s, func() { must(k.Turns().Erase(ctx, tenant, drafts[7].ID, "asked to")) }}, a)
-			if done := must(late.Turns().MakeIndex(ctx, tenant, kernel.Indexing{})); done.Made != 1 || done.Lacking != 1 {
+			if done := must(late.Turns().MakeIndex(ctx, tenant, projection.Indexing{})); done.Made != 1 || done.Lacking != 1 {
 				t.Fatalf("%+v, want one segment made and one that is lacking", done)
 			}
 			noWord(t, s, words, map[dag.TurnID]bool{drafts[7].ID: true})
-			if done := must(late.Turns().MakeIndex(ctx, tenant, kernel.Indexing{})); done.Made != 1 || done.Lacking != 0 {
+			if done := must(late.Turns().MakeIndex(ctx, tenant, projection.Indexing{})); done.Made != 1 || done.Lacking != 0 {
 				t.Fatalf("%+v, want the other segment made", done)
 			}
 			noWord(t, s, words, map[dag.TurnID]bool{drafts[7].ID: true})
@@ -204,15 +205,15 @@ func TestMakeIndexLate(t *testing.T) {
 			bent := history.Snapshot{Name: list[0].Name, Value: bytes.Clone(list[0].Value)}
 			bent.Value[100] ^= 1
 			must(0, s.Write(ctx, tenant, &erasures.Keeping{Snapshots: []history.Snapshot{bent}, Known: dag.MaxSeq - 1}))
-			if done := must(k.Turns().MakeIndex(ctx, tenant, kernel.Indexing{})); done.Made != 0 {
+			if done := must(k.Turns().MakeIndex(ctx, tenant, projection.Indexing{})); done.Made != 0 {
 				t.Errorf("%d segments were made, and nobody looked at them", done.Made)
 			}
-			if done := must(k.Turns().MakeIndex(ctx, tenant, kernel.Indexing{Check: true})); done.Made != 1 || !reflect.DeepEqual(snapshotsOf(t, s), list) {
+			if done := must(k.Turns().MakeIndex(ctx, tenant, projection.Indexing{Check: true})); done.Made != 1 || !reflect.DeepEqual(snapshotsOf(t, s), list) {
 				t.Errorf("%d segments were made of one that is damaged", done.Made)
 			}
 			must(0, s.Write(ctx, tenant, &erasures.Keeping{Snapshots: []history.Snapshot{{Name: list[0].Name}}, Known: dag.MaxSeq - 1}))
 			broken := over(t, &lostText{s, first.Seq + 1}, a)
-			if done := must(broken.Turns().MakeIndex(ctx, tenant, kernel.Indexing{})); done.Made != 0 || done.Lacking != 1 {
+			if done := must(broken.Turns().MakeIndex(ctx, tenant, projection.Indexing{})); done.Made != 0 || done.Lacking != 1 {
 				t.Errorf("%+v, want one segment lacking for a text that is damaged", done)
 			}
 		})

@@ -34,6 +34,7 @@ import (
 	"github.com/graphkernel/graphkernel/internal/turnstile"
 	"github.com/graphkernel/graphkernel/ledger/identity"
 	"github.com/graphkernel/graphkernel/ledger/witness"
+	"github.com/graphkernel/graphkernel/projection"
 	"github.com/graphkernel/graphkernel/retrieval/embed"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/token"
@@ -61,8 +62,8 @@ type Config struct {
 	// is not held within evidence walks a graph of them, which is made in the background, and says so. 0 is 100 000.
 	GraphOver int
 
-	// IndexTexts is how many texts one request reads at most for the index by which turns are found: TextsOfRequest, or another number. If more of them are lacking, a search answers as of the
-	// number that the index reaches, and says so; what needs the whole index, as a context does, is refused with ErrIndexing. Then MakeIndex or KeepIndex makes the index. 0 is no
+	// IndexTexts is how many texts one request reads at most for the index by which turns are found: segments.TextsOfRequest, or another number. If more of them are lacking, a search answers as of the
+	// number that the index reaches, and says so; what needs the whole index, as a context does, is refused with projection.ErrIndexing. Then MakeIndex or KeepIndex makes the index. 0 is no
 	// bound: a request reads all that it needs, and keeps what it makes. Indexes that no store keeps, and those of the analyzer none, have no bound.
 	IndexTexts int
 
@@ -169,7 +170,7 @@ func (k *engine) ledger() Ledger { return Ledger{k} }
 // An engine is what the facets share.
 type engine struct {
 	config    Config // with nothing left to its default
-	store     checkedStore
+	store     projection.Checked
 	authority *token.Authority
 	verifier  *token.Verifier
 	clock     func() time.Time
@@ -178,29 +179,20 @@ type engine struct {
 	random    sync.Mutex // guards salts
 	salts     io.Reader
 	turnstile turnstile.Turnstile
-	heads     heads
+	heads     projection.Heads
 	kept      atomic.Pointer[cache]
 	keyCache  *keys
 	answers   map[string]api.Answer
 	changes   changes
-	indexing  indexing
+	indexing  projection.IndexQueue
 
 	identity    replaceable
 	checkpoints checkpoints
 	histories   histories
 }
 
-// A turnKey names a turn of a tenant.
-type turnKey struct {
-	tenant dag.Tenant
-	turn   dag.TurnID
-}
-
-// Sizes of the caches that hold small things of one size.
-const (
-	keptPlaces   = 1 << 15
-	keptRecorded = 1 << 12
-)
+// keptRecorded bounds the records of bundles that are kept.
+const keptRecorded = 1 << 12
 
 // Open returns a kernel over a store.
 func Open(c Config) (*Kernel, error) {
@@ -250,7 +242,7 @@ func Open(c Config) (*Kernel, error) {
 	}
 	k := &engine{
 		config:    c,
-		store:     checkedStore{c.Store},
+		store:     projection.Checked{Store: c.Store},
 		authority: c.Authority,
 		verifier:  token.NewVerifier(c.Authority),
 		clock:     c.Clock,
@@ -263,11 +255,7 @@ func Open(c Config) (*Kernel, error) {
 	if k.checkpoints.kept, err = lru.New[dag.Tenant, *cosigned](keptAnnounced); err != nil {
 		return nil, fmt.Errorf("kernel: %w", err)
 	}
-	kept, err := k.newCache(c.Store.Epoch())
-	if err != nil {
-		return nil, err
-	}
-	k.kept.Store(kept)
+	k.kept.Store(k.newCache())
 	whole := &Kernel{k}
 	whole.answering()
 	return whole, nil

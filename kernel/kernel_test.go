@@ -17,6 +17,7 @@ import (
 	"github.com/graphkernel/graphkernel/internal/race"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/projection"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/token"
@@ -388,7 +389,7 @@ func TestRequestsThatCannotBeServed(t *testing.T) {
 		}{
 			"unknown anchor":    {kernel.Request{Anchor: dag.ExternalTurnID("test", "nobody")}, store.ErrNotFound},
 			"unknown policy":    {kernel.Request{Anchor: ids[0], Policy: "none@1"}, policy.ErrUnknown},
-			"beyond the head":   {kernel.Request{Anchor: ids[0], AsOf: 4}, kernel.ErrBeyondHead},
+			"beyond the head":   {kernel.Request{Anchor: ids[0], AsOf: 4}, projection.ErrBeyondHead},
 			"before the anchor": {kernel.Request{Anchor: ids[2], AsOf: 2}, slice.ErrAnchor},
 		} {
 			if _, err := k.Slices().Cut(t.Context(), tenant, c.request); !errors.Is(err, c.want) {

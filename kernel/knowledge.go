@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"unicode/utf8"
 
 	"github.com/graphkernel/graphkernel/access"
@@ -15,6 +14,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/normalize"
+	"github.com/graphkernel/graphkernel/projection"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/token"
@@ -172,64 +172,6 @@ func namesOf(written []string) ([]string, error) {
 	return names, nil
 }
 
-// traversed is what a traversal found. The cache keeps it and returns it to others: nothing of it may be changed.
-type traversed struct {
-	knowledge.Answer
-	asOf    dag.Seq
-	aliases *normalize.Table // that counted
-	once    sync.Once        // makes wire
-	wire    api.Traversal
-}
-
-// shown is the answer in the names that counted. It is made once, with all its steps at once.
-func (t *traversed) shown() api.Traversal {
-	t.once.Do(func() {
-		n := 0
-		for i := range t.Reached {
-			n += len(t.Reached[i].Path)
-		}
-		steps := make([]api.Step, 0, n)
-		t.wire = api.Traversal{Reached: make([]api.Reached, len(t.Reached)), Cut: string(t.Cut), Looked: t.Looked, AsOf: t.asOf}
-		for i := range t.Reached {
-			r, from := &t.Reached[i], len(steps)
-			for _, e := range r.Path {
-				steps = append(steps, stepOf(e, t.aliases))
-			}
-			t.wire.Reached[i] = api.Reached{Entity: r.Entity, Hops: r.Hops, MinConfidence: r.MinConfidence, From: r.From, Path: steps[from:len(steps):len(steps)]}
-		}
-	})
-	return t.wire
-}
-
-// stepOf is an edge in the names that count, with those that were asserted and written.
-func stepOf(e *knowledge.Edge, aliases *normalize.Table) api.Step {
-	subject, object := aliases.Resolve(e.Subject), aliases.Resolve(e.Object)
-	return api.Step{
-		Statement: e.ID, Subject: subject, Predicate: e.Predicate, Object: object, Asserted: asserted(&e.Statement, subject, object),
-		Written: e.Written, Direction: string(e.Direction()), Confidence: e.Confidence, Source: e.Source, Turn: e.Turn, Since: e.Since,
-		ValidFrom: e.From, ValidUntil: ending(&e.Statement),
-	}
-}
-
-// ending is when a statement ends; 0: it does not.
-func ending(s *knowledge.Statement) dag.Time {
-	if s.Until == knowledge.Forever {
-		return 0
-	}
-	return s.Until
-}
-
-// asserted returns the names that a statement has itself, where aliases give others.
-func asserted(s *knowledge.Statement, subject, object string) (w api.Written) {
-	if s.Subject != subject {
-		w.Subject = s.Subject
-	}
-	if s.Object != object {
-		w.Object = s.Object
-	}
-	return w
-}
-
 // Traverse returns the entities that can be reached from others, with a path to each. What was
 // asked twice before, as of the same number, is answered from memory: the answer is shared and must not be changed. A traversal within evidence goes along the facts that this lets
 // through and no others, in the view of the evidence unless another is asked for; aliases count as they do elsewhere.
@@ -238,10 +180,10 @@ func (k Facts) Traverse(ctx context.Context, tenant dag.Tenant, in api.TraverseR
 	if err != nil {
 		return api.Traversal{}, err
 	}
-	return found.shown(), nil
+	return found.Shown(), nil
 }
 
-func (k Facts) traverse(ctx context.Context, tenant dag.Tenant, t api.TraverseRequest) (_ *traversed, err error) {
+func (k Facts) traverse(ctx context.Context, tenant dag.Tenant, t api.TraverseRequest) (_ *projection.Answer, err error) {
 	ctx, observed := k.observe(ctx, "traverse")
 	defer func() { observed(err) }()
 	if _, err := queryOf(&t, 0); err != nil {
@@ -254,7 +196,7 @@ func (k Facts) traverse(ctx context.Context, tenant dag.Tenant, t api.TraverseRe
 		}
 		t.AsOf = cmp.Or(t.AsOf, boundary.AsOf())
 	}
-	return steady(k.engine, func(c *cache) (*traversed, error) {
+	return steady(k.engine, func(c *cache) (*projection.Answer, error) {
 		at, early, err := c.begin(ctx, tenant, &t)
 		if err != nil || early != nil {
 			return early, err
@@ -264,62 +206,41 @@ func (k Facts) traverse(ctx context.Context, tenant dag.Tenant, t api.TraverseRe
 			return nil, err
 		}
 		if boundary != nil {
-			within, err := c.restingOn(ctx, boundary, v.asOf)
+			within, err := c.restingOn(ctx, boundary, v.AsOf)
 			if err != nil {
 				return nil, err
 			}
-			g := boundedGraph{v.scoped(space.ScopeOf(ctx)), func(e *knowledge.Edge) bool { return within[e.ID] }}
-			answer, err := knowledge.Traverse(ctx, g, v.aliases, q)
-			return &traversed{Answer: answer, asOf: v.asOf, aliases: v.aliases}, err
+			return v.Traverse(ctx, knowledge.Part{Graph: scoped(ctx, v), Has: func(e *knowledge.Edge) bool { return within[e.ID] }}, q)
 		}
-		return v.answerTo(ctx, space.ScopeOf(ctx), q)
+		return answerTo(ctx, v, q)
 	})
 }
 
 // begin returns the number that a traversal is as of. While the store is asked for the head, what
 // is kept is walked as of what the head likely is: if it is that, the answer is there already.
-func (c *cache) begin(ctx context.Context, tenant dag.Tenant, t *api.TraverseRequest) (at dag.Seq, early *traversed, err error) {
+func (c *cache) begin(ctx context.Context, tenant dag.Tenant, t *api.TraverseRequest) (at dag.Seq, early *projection.Answer, err error) {
 	if t.AsOf != 0 {
 		at, _, err = c.asOf(ctx, tenant, t.AsOf)
 		return at, nil, err
 	}
-	facts := c.tenants.of(tenant).facts
-	likely := facts.likely()
-	if likely == nil {
-		at, err = c.store.Head(ctx, tenant)
-	} else {
-		at, err = c.store.HeadWhile(ctx, tenant, func() {
-			if q, err := queryOf(t, likely.asOf); err == nil {
-				early, _ = likely.answerTo(ctx, space.ScopeOf(ctx), q) // what failed is done again
-			}
-		})
-	}
-	if err != nil {
-		return 0, nil, err
-	}
-	facts.saw(at)
-	if early != nil && early.asOf != at {
+	at, err = c.tenants.Of(tenant).Facts.Head(ctx, func(likely *projection.View) {
+		if q, err := queryOf(t, likely.AsOf); err == nil {
+			early, _ = answerTo(ctx, likely, q) // what failed is done again
+		}
+	})
+	if err != nil || early != nil && early.AsOf != at {
 		early = nil
 	}
-	return at, early, nil
+	return at, early, err
 }
 
 // walk returns a traversal as of a number that the head has reached, and what is known as of it.
-func (c *cache) walk(ctx context.Context, tenant dag.Tenant, t *api.TraverseRequest, at dag.Seq) (q knowledge.Query, v *view, err error) {
+func (c *cache) walk(ctx context.Context, tenant dag.Tenant, t *api.TraverseRequest, at dag.Seq) (q knowledge.Query, v *projection.View, err error) {
 	if q, err = queryOf(t, at); err != nil {
 		return q, nil, err
 	}
-	v, err = c.tenants.of(tenant).facts.view(ctx, at)
+	v, err = c.tenants.Of(tenant).Facts.View(ctx, at)
 	return q, v, err
-}
-
-// queryText names a query among all.
-func queryText(q *knowledge.Query) string {
-	valid := "-"
-	if q.ValidAt != nil {
-		valid = q.ValidAt.String()
-	}
-	return fmt.Sprintf("%q %q %s %d %d %d %s", q.Start, q.Predicates, q.Direction, q.MaxHops, q.MaxResults, q.MinConfidence, valid)
 }
 
 // Evidence returns the assertions of a statement that count as of a number, 0 is now: those since it is
@@ -335,38 +256,8 @@ func (k Facts) Evidence(ctx context.Context, tenant dag.Tenant, id knowledge.ID,
 }
 
 func (c *cache) evidence(ctx context.Context, tenant dag.Tenant, id knowledge.ID, asOf dag.Seq) ([]knowledge.Recorded, error) {
-	acts, err := c.store.knowledge().ActsOf(ctx, tenant, id, 0, 1<<20)
-	return counting(acts, asOf), err
-}
-
-// counting returns those of the acts about a statement that count as of a number: the assertions of the belief that it is in.
-func counting(acts []knowledge.Recorded, asOf dag.Seq) []knowledge.Recorded {
-	var counting []knowledge.Recorded
-	ended := dag.Seq(0) // the version that was the last one ended before this number, with nothing in its place
-	for i := range acts {
-		r := &acts[i]
-		switch {
-		case r.Seq > asOf:
-			return believedOnly(counting, ended, asOf)
-		case r.Act.Kind != knowledge.Assert:
-			counting, ended = nil, 0
-			continue
-		case ended != 0 && r.Seq > ended:
-			counting = nil // another act superseded what came before
-		}
-		counting = append(counting, *r)
-		if r.Until != 0 {
-			ended = r.Until
-		}
-	}
-	return believedOnly(counting, ended, asOf)
-}
-
-func believedOnly(acts []knowledge.Recorded, until, asOf dag.Seq) []knowledge.Recorded {
-	if until != 0 && until <= asOf {
-		return nil
-	}
-	return acts
+	acts, err := c.store.Knowledge().ActsOf(ctx, tenant, id, 0, 1<<20)
+	return knowledge.Counting(acts, asOf), err
 }
 
 // History lists a page of what was said of a statement, by ascending number.
@@ -378,7 +269,7 @@ func (k Facts) History(ctx context.Context, tenant dag.Tenant, in api.HistoryOf)
 		return w, err
 	}
 	acts, err := steady(k.engine, func(c *cache) ([]knowledge.Recorded, error) {
-		return c.store.knowledge().ActsOf(ctx, tenant, in.Statement, 0, 1<<20)
+		return c.store.Knowledge().ActsOf(ctx, tenant, in.Statement, 0, 1<<20)
 	})
 	acts = space.ScopeOf(ctx).Acts(acts)
 	if err == nil && len(acts) == 0 {
@@ -414,11 +305,11 @@ func (k Facts) acts(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit
 		return nil, fmt.Errorf("%w: changes are those of all spaces, and the key is for %s; ask for facts as of a number", access.ErrMayNot, s.Spaces)
 	}
 	return steady(k.engine, func(c *cache) ([]knowledge.Recorded, error) {
-		acts, err := c.store.knowledge().Acts(ctx, tenant, after, limit)
+		acts, err := c.store.Knowledge().Acts(ctx, tenant, after, limit)
 		if err != nil {
 			return nil, err
 		}
-		return acts, c.store.knowledge().Complete(ctx, tenant, acts)
+		return acts, c.store.Knowledge().Complete(ctx, tenant, acts)
 	})
 }
 
@@ -440,19 +331,19 @@ func (k Facts) Retract(ctx context.Context, tenant dag.Tenant, in api.Retracting
 		if err != nil {
 			return nil, err
 		}
-		find, err := v.find(ctx, &in.FactFilter, turn)
+		find, err := findIn(ctx, v, &in.FactFilter, turn)
 		if err != nil {
 			return nil, err
 		}
 		find.Limit = knowledge.MaxActs
-		list, total, err := c.store.knowledge().Versions(ctx, tenant, find)
+		list, total, err := c.store.Knowledge().Versions(ctx, tenant, find)
 		if err != nil {
 			return nil, err
 		}
 		if total > len(list) {
 			return nil, fmt.Errorf("%w: the filter matches %d facts, at most %d are retracted at once", knowledge.ErrQuery, total, knowledge.MaxActs)
 		}
-		return list, c.store.still()
+		return list, c.store.Still()
 	})
 	if err == nil && !in.DryRun && len(list) > 0 {
 		list, err = k.retract(ctx, tenant, list, in.Reason)
@@ -488,7 +379,7 @@ func (k Facts) Aliases(ctx context.Context, tenant dag.Tenant, at dag.Seq) (*nor
 		if err != nil {
 			return nil, err
 		}
-		return v.aliases, nil
+		return v.Aliases, nil
 	})
 }
 
@@ -499,14 +390,14 @@ func (k Facts) ListAliases(ctx context.Context, tenant dag.Tenant, in api.Aliase
 		if err != nil {
 			return w, err
 		}
-		w = api.Aliases{Aliases: []api.Alias{}, Total: v.aliases.Len(), AsOf: v.asOf}
+		w = api.Aliases{Aliases: []api.Alias{}, Total: v.Aliases.Len(), AsOf: v.AsOf}
 		n := dag.Seq(0)
-		for alias, canonical := range v.aliases.All() {
+		for alias, canonical := range v.Aliases.All() {
 			if n++; n <= after {
 				continue
 			}
 			if len(w.Aliases) == in.Size() {
-				w.Next = api.NextInView(n-1, v.asOf)
+				w.Next = api.NextInView(n-1, v.AsOf)
 				break
 			}
 			w.Aliases = append(w.Aliases, api.Alias{Alias: alias, Canonical: canonical})
@@ -528,7 +419,7 @@ func (k Facts) Paths(ctx context.Context, tenant dag.Tenant, p api.PathQuery) (w
 	if _, err := queryOf(&t, 0); err != nil {
 		return w, err
 	}
-	found, err := steady(k.engine, func(c *cache) (*traversed, error) {
+	found, err := steady(k.engine, func(c *cache) (*projection.Answer, error) {
 		at, _, err := c.asOf(ctx, tenant, t.AsOf)
 		if err != nil {
 			return nil, err
@@ -537,14 +428,10 @@ func (k Facts) Paths(ctx context.Context, tenant dag.Tenant, p api.PathQuery) (w
 		if err != nil {
 			return nil, err
 		}
-		answer, err := knowledge.Paths(ctx, v.scoped(space.ScopeOf(ctx)), v.aliases, q, to)
-		if err != nil {
-			return nil, err
-		}
-		return &traversed{Answer: answer, asOf: v.asOf, aliases: v.aliases}, nil
+		return v.Paths(ctx, scoped(ctx, v), q, to)
 	})
 	if err != nil {
 		return w, err
 	}
-	return found.shown(), nil
+	return found.Shown(), nil
 }

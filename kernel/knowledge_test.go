@@ -17,6 +17,7 @@ import (
 	"github.com/graphkernel/graphkernel/internal/race"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/projection"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/facts"
 	"github.com/graphkernel/graphkernel/store"
@@ -80,7 +81,7 @@ func TestTraverse(t *testing.T) {
 			if got := reach(0, "ada-lovelace"); !slices.Equal(got, []string{"note-g"}) {
 				t.Errorf("after a retraction: %q", got)
 			}
-			if _, err := k.Facts().Traverse(ctx, tenant, api.TraverseRequest{Start: []string{"ada"}, AsOf: 99}); !errors.Is(err, kernel.ErrBeyondHead) {
+			if _, err := k.Facts().Traverse(ctx, tenant, api.TraverseRequest{Start: []string{"ada"}, AsOf: 99}); !errors.Is(err, projection.ErrBeyondHead) {
 				t.Errorf("beyond the head: %v", err)
 			}
 			for _, bad := range []api.TraverseRequest{{}, {Start: []string{"???"}}, {Start: []string{"a"}, MaxHops: 99}, {Start: []string{"a"}, Direction: "up"}} {

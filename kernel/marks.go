@@ -7,7 +7,6 @@ import (
 	"io"
 
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/ingest/marks"
 	"github.com/graphkernel/graphkernel/store"
 )
@@ -42,7 +41,7 @@ func (c *cache) markKey(ctx context.Context, tenant dag.Tenant) (marks.Key, erro
 			return marks.Key{}, err
 		}
 		if key != (marks.Key{}) {
-			c.markKeys.Add(tenant, key)
+			c.markKeys.Put(tenant, key, 1)
 			return key, nil
 		}
 		if err := c.k.draw(key[:]); err != nil {
@@ -76,15 +75,4 @@ func (k *engine) draw(b []byte) error {
 		return fmt.Errorf("kernel: drawing at random: %w", err)
 	}
 	return nil
-}
-
-func (s steadyStore) Cells(ctx context.Context, tenant dag.Tenant, prefix string) ([]history.Cell, error) {
-	v, err := s.inner.Cells(ctx, tenant, prefix)
-	return stillOf(s, v, err)
-}
-
-func (s steadyStore) Swap(ctx context.Context, tenant dag.Tenant, name string, old, next []byte) error {
-	err := s.inner.Swap(ctx, tenant, name, old, next)
-	_, err = stillOf(s, struct{}{}, err)
-	return err
 }

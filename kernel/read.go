@@ -125,7 +125,7 @@ func (k Slices) Recorded(ctx context.Context, tenant dag.Tenant, i *issued.Recor
 		if err != nil {
 			return nil, err
 		}
-		_, s, _, err := c.selected(ctx, tenant, i.Provenance.Anchor, p, i.Vantage())
+		_, s, _, err := c.cuts.Select(ctx, tenant, i.Provenance.Anchor, p, i.AsOf, i.Reading)
 		return s, err
 	})
 }

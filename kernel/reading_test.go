@@ -49,7 +49,7 @@ func markedByText(t *testing.T) (*Kernel, dag.TurnID) {
 	} {
 		body := slice.AppendBody(nil, &dag.Body{Author: "somebody", Content: said.text})
 		turn := dag.Turn{
-			ID: textTurn(said.text), Conversation: dag.ExternalConversationID("reading", "one"), Role: said.role, Phase: dag.Planning, Salience: 500_000,
+			ID: dag.ExternalTurnID("test", said.text), Conversation: dag.ExternalConversationID("reading", "one"), Role: said.role, Phase: dag.Planning, Salience: 500_000,
 			CreatedAt: dag.Time(i + 1), BodyDigest: slice.DigestBody(body, dag.Salt{1}),
 		}
 		a := store.Arrival{Turn: turn, Body: body, Salt: dag.Salt{1}, Marks: dag.Marks{Rules: dag.Marks1, Voice: said.voice, Cost: uint32(len(said.text)+3) / 4}}
@@ -88,7 +88,7 @@ func before(t *testing.T, k *Kernel, anchor dag.TurnID) (bundles [][]byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	record(seal, cut.bundle(s.AsOf, seal, texts), issued.Record{Provenance: s.Provenance, AsOf: s.AsOf})
+	record(seal, cut.Bundle(s.AsOf, seal, texts), issued.Record{Provenance: s.Provenance, AsOf: s.AsOf})
 
 	b, err := k.Contexts().again(ctx, dag.DefaultTenant, api.ContextRequest{Task: "what was said about tables", Anchor: anchor.String()}, dag.ReadAsMarked)
 	if err != nil {

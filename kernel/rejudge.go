@@ -25,7 +25,7 @@ func (k *engine) appendJudged(ctx context.Context, tenant dag.Tenant, batches []
 	for {
 		receipt, err := k.store.Append(ctx, tenant, batches)
 		k.changes.tell(tenant)
-		k.indexing.grew(tenant, receipt.Head)
+		k.indexing.Grew(tenant, receipt.Head)
 		var conflict *store.ConflictError
 		if !errors.As(err, &conflict) {
 			return receipt, err

@@ -10,6 +10,7 @@ import (
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/projection"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/beliefs"
 	"github.com/graphkernel/graphkernel/slice/contexts"
@@ -260,7 +261,7 @@ func damagedQuestion(i *issued.Record, err error) error {
 // A recut is a bundle that was made again, and what became of the texts that it lacks.
 type recut struct {
 	bundle []byte
-	gone   map[dag.TurnID]textState
+	gone   map[dag.TurnID]projection.TextState
 }
 
 // cutRecorded makes the bundle of a record again.
@@ -287,10 +288,10 @@ func (c *cache) cutAgain(ctx context.Context, tenant dag.Tenant, claim *slice.Pr
 	if err != nil {
 		return nil, err
 	}
-	again := &recut{bundle: cut.bundle(s.AsOf, seal, texts), gone: map[dag.TurnID]textState{}}
+	again := &recut{bundle: cut.Bundle(s.AsOf, seal, texts), gone: map[dag.TurnID]projection.TextState{}}
 	for i := range texts {
-		if texts[i].state != textShown {
-			again.gone[s.Turns[i].ID] = texts[i].state
+		if texts[i].State != projection.TextShown {
+			again.gone[s.Turns[i].ID] = texts[i].State
 		}
 	}
 	return again, nil
@@ -300,7 +301,7 @@ func (c *cache) cutAgain(ctx context.Context, tenant dag.Tenant, claim *slice.Pr
 // reports whether it is one.
 func (r *Replay) noCut(err error) bool {
 	known := false
-	for _, is := range [...]error{slice.ErrAnchor, store.ErrNotFound, ErrBeyondHead, slice.ErrCost, policy.ErrUnknown, policy.ErrMismatch, contexts.ErrRequest, journal.ErrSpace, store.ErrDamaged} {
+	for _, is := range [...]error{slice.ErrAnchor, store.ErrNotFound, projection.ErrBeyondHead, slice.ErrCost, policy.ErrUnknown, policy.ErrMismatch, contexts.ErrRequest, journal.ErrSpace, store.ErrDamaged} {
 		known = known || errors.Is(err, is)
 	}
 	if !known || errors.Is(err, store.ErrUnreadable) { // which says nothing of what was handed out
@@ -366,9 +367,9 @@ func (r *Replay) compare(b *slice.Bundle, bundle []byte, cut *recut, issued bool
 func (r *Replay) account(gone []dag.TurnID, cut *recut, issued bool) bool {
 	for _, id := range gone {
 		switch state := cut.gone[id]; {
-		case state == textErased:
+		case state == projection.TextErased:
 			r.Erased = append(r.Erased, id)
-		case state == textLost || issued:
+		case state == projection.TextLost || issued:
 			r.Lost = append(r.Lost, id)
 		}
 	}
@@ -453,11 +454,11 @@ func (r *Replay) accountRecord(cut *recut, since []dag.TurnID) bool {
 	var never []dag.TurnID
 	for _, id := range r.Redacted {
 		switch cut.gone[id] {
-		case textErased:
+		case projection.TextErased:
 			if slices.Contains(since, id) {
 				r.Erased = append(r.Erased, id)
 			}
-		case textLost:
+		case projection.TextLost:
 			r.Lost = append(r.Lost, id)
 		default:
 			never = append(never, id)

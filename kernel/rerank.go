@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/projection"
 	"github.com/graphkernel/graphkernel/retrieval"
 )
 
@@ -61,7 +62,7 @@ func (c *cache) judged(ctx context.Context, r Reranker, p *retrieval.Policy, que
 		err = fmt.Errorf("a score is not from %d to %d", -MaxJudged, MaxJudged)
 	}
 	if err != nil {
-		err = fmt.Errorf("%w: %s: %w", ErrModel, r.ID(), err)
+		err = fmt.Errorf("%w: %s: %w", projection.ErrModel, r.ID(), err)
 	}
 	observed(err)
 	if ctx.Err() != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/projection"
 	"github.com/graphkernel/graphkernel/retrieval"
 	"github.com/graphkernel/graphkernel/retrieval/embed"
 	"github.com/graphkernel/graphkernel/slice/contexts"
@@ -197,7 +198,7 @@ func TestSearchByVectors(t *testing.T) {
 	if _, err := find("wrong@1", "a"); err == nil || !strings.Contains(err.Error(), "1 components, want 2") {
 		t.Errorf("vectors of another dimension: %v", err)
 	}
-	if _, err := find("absent@1", "a"); !errors.Is(err, kernel.ErrEmbedder) || !errors.Is(err, dag.ErrForm) {
+	if _, err := find("absent@1", "a"); !errors.Is(err, projection.ErrEmbedder) || !errors.Is(err, dag.ErrForm) {
 		t.Errorf("an absent embedder: %v", err)
 	}
 	p := contexts.Default()
@@ -274,7 +275,7 @@ func TestSearchJudged(t *testing.T) {
 		t.Errorf("asked with %q, want %q", asked, want)
 	}
 	for name, j := range map[string]judge{"a failure": {fails: errors.New("it is gone"), asked: &asked}, "a score too few": {wrong: true, asked: &asked}, "a huge score": {huge: true, asked: &asked}} {
-		if got, err := find(kernelWith(j)); !errors.Is(err, kernel.ErrModel) || !slices.Equal(got, before) {
+		if got, err := find(kernelWith(j)); !errors.Is(err, projection.ErrModel) || !slices.Equal(got, before) {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
 	}

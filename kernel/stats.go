@@ -17,7 +17,7 @@ type Stats struct {
 func (k *Kernel) Stats() Stats {
 	hits, misses := k.authority.Looked()
 	kept := k.kept.Load()
-	return Stats{TokenHits: hits, TokenMisses: misses, Graphs: kept.graphs.kept.Stats(), Cuts: kept.cuts.kept.Stats(), Texts: kept.texts.kept.Stats()}
+	return Stats{TokenHits: hits, TokenMisses: misses, Graphs: kept.graphs.Stats(), Cuts: kept.cuts.Stats(), Texts: kept.texts.Stats()}
 }
 
 // CanSign reports whether a key signs. Without one nothing can be sliced.

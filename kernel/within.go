@@ -9,8 +9,8 @@ import (
 	"github.com/graphkernel/graphkernel/belief/space"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/projection"
 	"github.com/graphkernel/graphkernel/retrieval"
-	"github.com/graphkernel/graphkernel/retrieval/analysis"
 	"github.com/graphkernel/graphkernel/retrieval/segments"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/token"
@@ -56,28 +56,13 @@ func (c *cache) hitsWithin(ctx context.Context, b *token.Boundary, p *retrieval.
 			return nil, fmt.Errorf("%w: %w", store.ErrDamaged, err)
 		}
 	}
-	embedder, err := c.tenants.embedders.of(p)
-	if err != nil {
-		return nil, err
-	}
-	vectors, err := vectorsOf(ctx, embedder, turns)
-	if err != nil {
-		return nil, err
-	}
-	x := newIndex(analysis.Of(p.Analyzer), embedder)
-	if err := x.Add(turns, vectors); err != nil {
-		return nil, err
-	}
-	if q.Vector, err = vectorOf(ctx, embedder, x.Bare(q)); err != nil {
-		return nil, err
-	}
-	return x.Search(p, q), nil
+	return c.embedders.SearchAmong(ctx, turns, p, q)
 }
 
 // restingOn returns the statements that a boundary lets through: those of the evidence, and those for which an assertion counts that names one
 // of its turns.
 func (c *cache) restingOn(ctx context.Context, b *token.Boundary, asOf dag.Seq) (map[knowledge.ID]bool, error) {
-	base := c.store.knowledge()
+	base := c.store.Knowledge()
 	acts, err := base.ActsFrom(ctx, b.Tenant(), b.Turns())
 	if err != nil {
 		return nil, err
@@ -102,7 +87,7 @@ func (c *cache) restingOn(ctx context.Context, b *token.Boundary, asOf dag.Seq) 
 			return nil, err
 		}
 		for i, id := range some {
-			if slices.ContainsFunc(counting(lists[i], asOf), func(r knowledge.Recorded) bool { return b.HasTurn(r.Act.Fact.Turn) }) {
+			if slices.ContainsFunc(knowledge.Counting(lists[i], asOf), func(r knowledge.Recorded) bool { return b.HasTurn(r.Act.Fact.Turn) }) {
 				through[id] = true
 			}
 		}
@@ -110,42 +95,19 @@ func (c *cache) restingOn(ctx context.Context, b *token.Boundary, asOf dag.Seq) 
 	return through, nil
 }
 
-// scoped returns the graph of the facts that a scope shows.
-func (v *view) scoped(s space.Scope) knowledge.Graph {
+// answerTo answers with what the caller's scope shows.
+func answerTo(ctx context.Context, v *projection.View, q knowledge.Query) (*projection.Answer, error) {
+	if space.ScopeOf(ctx).Whole() {
+		return v.Answer(ctx, q)
+	}
+	return v.Traverse(ctx, scoped(ctx, v), q)
+}
+
+// scoped returns the graph of the facts that the caller's scope shows.
+func scoped(ctx context.Context, v *projection.View) knowledge.Graph {
+	s := space.ScopeOf(ctx)
 	if s.Whole() {
 		return v
 	}
-	return boundedGraph{v, func(e *knowledge.Edge) bool { return s.Shows(e.Source) }}
-}
-
-// A boundedGraph has some edges of a graph.
-type boundedGraph struct {
-	knowledge.Graph
-	has func(*knowledge.Edge) bool
-}
-
-func (g boundedGraph) Edges(ctx context.Context, asks []knowledge.Ask) ([]knowledge.Run, error) {
-	runs, err := g.Graph.Edges(ctx, asks)
-	if err != nil {
-		return nil, err
-	}
-	for i := range runs {
-		ask := asks[i]
-		for {
-			run := &runs[i]
-			if n := len(run.Edges); n > 0 {
-				ask.After = run.Edges[n-1].Mark()
-			}
-			run.Edges = slices.DeleteFunc(slices.Clone(run.Edges), func(e knowledge.Edge) bool { return !g.has(&e) })
-			if len(run.Edges) > 0 || run.Whole {
-				break
-			}
-			more, err := g.Graph.Edges(ctx, []knowledge.Ask{ask})
-			if err != nil {
-				return nil, err
-			}
-			runs[i] = more[0]
-		}
-	}
-	return runs, nil
+	return knowledge.Part{Graph: v, Has: func(e *knowledge.Edge) bool { return s.Shows(e.Source) }}
 }

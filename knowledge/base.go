@@ -122,6 +122,32 @@ type Span struct {
 	After, UpTo dag.Seq
 }
 
+// Counting returns the acts about a statement that count as of a number: the assertions of the belief that holds at that number.
+func Counting(acts []Recorded, asOf dag.Seq) (counting []Recorded) {
+	ended := dag.Seq(0) // the last version that ended before this number and was not replaced
+	for i := range acts {
+		r := &acts[i]
+		if r.Seq > asOf {
+			break
+		}
+		if r.Act.Kind != Assert {
+			counting, ended = nil, 0
+			continue
+		}
+		if ended != 0 && r.Seq > ended {
+			counting = nil // another act superseded the assertions so far
+		}
+		counting = append(counting, *r)
+		if r.Until != 0 {
+			ended = r.Until
+		}
+	}
+	if ended != 0 && ended <= asOf {
+		return nil
+	}
+	return counting
+}
+
 // ActsOf returns up to limit acts about a statement numbered above after, ascending:
 // its assertions and retractions. An act that superseded it is about another statement.
 func (b Base) ActsOf(ctx context.Context, tenant dag.Tenant, id ID, after dag.Seq, limit int) ([]Recorded, error) {

@@ -3,6 +3,7 @@ package knowledge
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	"github.com/graphkernel/graphkernel/dag"
 )
@@ -101,6 +102,39 @@ type Graph interface {
 	// returns as many as are available: at most Limit, and at least one unless there is none. No version
 	// numbered up to the head that the caller has seen is left out. The answer does not depend on the caller.
 	Edges(ctx context.Context, asks []Ask) ([]Run, error)
+}
+
+// A Part is a graph with some of the edges of another one.
+type Part struct {
+	Graph
+	Has func(*Edge) bool
+}
+
+// Edges implements [Graph].
+func (g Part) Edges(ctx context.Context, asks []Ask) ([]Run, error) {
+	runs, err := g.Graph.Edges(ctx, asks)
+	if err != nil {
+		return nil, err
+	}
+	for i := range runs {
+		ask := asks[i]
+		for {
+			run := &runs[i]
+			if n := len(run.Edges); n > 0 {
+				ask.After = run.Edges[n-1].Mark()
+			}
+			run.Edges = slices.DeleteFunc(slices.Clone(run.Edges), func(e Edge) bool { return !g.Has(&e) })
+			if len(run.Edges) > 0 || run.Whole {
+				break
+			}
+			more, err := g.Graph.Edges(ctx, []Ask{ask})
+			if err != nil {
+				return nil, err
+			}
+			runs[i] = more[0]
+		}
+	}
+	return runs, nil
 }
 
 // A Keeper is a Graph that has some edges in memory.

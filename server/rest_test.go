@@ -21,7 +21,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/internal/race"
-	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/projection"
 	"github.com/graphkernel/graphkernel/server"
 	"github.com/graphkernel/graphkernel/server/mcp"
 	"github.com/graphkernel/graphkernel/store"
@@ -166,7 +166,7 @@ func TestStoreFaults(t *testing.T) {
 	if a := s.ask(question{op: "listPolicies", key: s.admin()}); a.status != 503 || a.header.Get("Retry-After") != "1" {
 		t.Errorf("got %d", a.status)
 	}
-	for fault, says := range map[error]string{store.ErrUnwritable: "nothing was changed", store.ErrLost: "nothing was changed", store.ErrUncertain: "repeating it is safe", kernel.ErrWentBack: "restart the service"} {
+	for fault, says := range map[error]string{store.ErrUnwritable: "nothing was changed", store.ErrLost: "nothing was changed", store.ErrUncertain: "repeating it is safe", projection.ErrWentBack: "restart the service"} {
 		fault = fmt.Errorf("secret: %w", fault)
 		f.key.Store(&fault)
 		if p := s.refused(503, "store_unavailable", question{op: "listPolicies", key: s.admin()}); !strings.Contains(p.Detail, says) || strings.Contains(p.Detail, "secret") {

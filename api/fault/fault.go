@@ -23,6 +23,7 @@ import (
 	"github.com/graphkernel/graphkernel/ledger/witness"
 	"github.com/graphkernel/graphkernel/normalize"
 	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/projection"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/slice/contexts/assemble"
@@ -144,13 +145,13 @@ var table = []row{
 	{is: rules.ErrAlias, code: api.CodeInvalid},
 	{is: contexts.ErrRequest, code: api.CodeInvalid},
 	{is: kernel.ErrNoWords, code: api.CodeInvalid},
-	{is: kernel.ErrEmbedder, code: api.CodeInvalid},
+	{is: projection.ErrEmbedder, code: api.CodeInvalid},
 	{is: kernel.ErrReranker, code: api.CodeInvalid},
 	{is: kernel.ErrNotAdmissible, code: api.CodeInvalid},
 	{is: slice.ErrCost, code: api.CodeSliceTooLarge},
 	{is: kernel.ErrNoFilter, code: api.CodeInvalid},
 	{is: knowledge.ErrQuery, code: api.CodeInvalid},
-	{is: kernel.ErrBeyondHead, code: api.CodeBeyondHead},
+	{is: projection.ErrBeyondHead, code: api.CodeBeyondHead},
 	{is: access.ErrKey, code: api.CodeUnauthenticated},
 	{is: kernel.ErrKind, code: api.CodeNotFound},
 	{is: assemble.ErrNothing, code: api.CodeNotFound},
@@ -180,7 +181,7 @@ var table = []row{
 	{is: ledger.ErrQuorum, code: api.CodeQuorum},
 	{is: slice.ErrMalformed, code: api.CodeBundle},
 	{is: slice.ErrAnchor, code: api.CodeAnchor},
-	{is: kernel.ErrTooLarge, code: api.CodeSliceTooLarge},
+	{is: slice.ErrTooLarge, code: api.CodeSliceTooLarge},
 	{is: kernel.ErrBatch, code: api.CodeTooLarge},
 	{is: canon.ErrMany, code: api.CodeTooLarge},
 	{is: token.ErrNoKey, code: api.CodeNoKey},
@@ -233,9 +234,9 @@ var table = []row{
 	{is: identity.ErrNone, code: api.CodeNoIdentity, detail: "the kernel has no identity, so it signs nothing for third parties; its keeper runs graphkernel identity init"},
 	{is: kernel.ErrTenant, code: api.CodeNotFound, detail: absent},
 	{is: access.ErrUnavailable, code: api.CodeKeys, retryAfter: 5, detail: "whose key it is cannot be found out now; try again"},
-	{is: kernel.ErrModel, code: api.CodeModel, retryAfter: 5, detail: "a model that the policy names does not answer, or not with what is expected of it; the log of the service says which, and why"},
-	{is: kernel.ErrWentBack, code: api.CodeStore, retryAfter: 60, detail: "the store holds less of this tenant than it did; its keeper has to look into it and to restart the service"},
-	{is: kernel.ErrIndexing, code: api.CodeStore, retryAfter: 2, detail: "the index of the texts is still being made, and what was asked needs all of it; ask again in some seconds"},
+	{is: projection.ErrModel, code: api.CodeModel, retryAfter: 5, detail: "a model that the policy names does not answer, or not with what is expected of it; the log of the service says which, and why"},
+	{is: projection.ErrWentBack, code: api.CodeStore, retryAfter: 60, detail: "the store holds less of this tenant than it did; its keeper has to look into it and to restart the service"},
+	{is: projection.ErrIndexing, code: api.CodeStore, retryAfter: 2, detail: "the index of the texts is still being made, and what was asked needs all of it; ask again in some seconds"},
 	{is: store.ErrUncertain, code: api.CodeStore, retryAfter: 1, detail: "the store did not answer, and whether this was kept is not known; repeating it is safe, and the way to find out"},
 	{is: store.ErrUnwritable, code: api.CodeStore, retryAfter: 10, detail: "the store's disk is full or takes no writes; nothing was changed, and what only reads goes on"},
 	{is: store.ErrLost, code: api.CodeStore, retryAfter: 1, detail: "the store cannot be reached; nothing was changed"},

@@ -13,6 +13,7 @@ import (
 	"github.com/graphkernel/graphkernel/internal/kerneltest"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/projection"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/inmem"
 	"github.com/graphkernel/graphkernel/token"
@@ -175,7 +176,7 @@ func TestAtlasWentBack(t *testing.T) {
 	chain(t, k, 12)
 	seen(t, k, 0, 0)
 	s.Store = early
-	if _, err := k.Atlas().View(t.Context(), tenant, 0, 0); !errors.Is(err, kernel.ErrWentBack) {
+	if _, err := k.Atlas().View(t.Context(), tenant, 0, 0); !errors.Is(err, projection.ErrWentBack) {
 		t.Errorf("got %v, want ErrWentBack", err)
 	}
 }

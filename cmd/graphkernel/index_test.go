@@ -21,7 +21,6 @@ import (
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
-	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/retrieval/segments"
 	"github.com/graphkernel/graphkernel/store/sqlite"
 )
@@ -73,7 +72,7 @@ func TestIndexMadeAhead(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	path := filepath.Join(folder, "s.db")
-	const turns = kernel.TextsOfRequest + 400
+	const turns = segments.TextsOfRequest + 400
 	given := func(stdin string, args ...string) string {
 		t.Helper()
 		var stdout, stderr bytes.Buffer
@@ -111,10 +110,10 @@ func TestIndexMadeAhead(t *testing.T) {
 	if lacking := segmentsLack(t, path); len(lacking) == 0 {
 		t.Error("import --no-index made the index")
 	}
-	if found := search(); found.NotIndexed != turns-kernel.TextsOfRequest || found.AsOf != kernel.TextsOfRequest {
+	if found := search(); found.NotIndexed != turns-segments.TextsOfRequest || found.AsOf != segments.TextsOfRequest {
 		t.Errorf("a search before the index is as of %d without %d", found.AsOf, found.NotIndexed)
 	}
-	if text := run("search", "gateway"); !strings.Contains(text, fmt.Sprintf("not looked at: 400 numbers after number %d", kernel.TextsOfRequest)) {
+	if text := run("search", "gateway"); !strings.Contains(text, fmt.Sprintf("not looked at: 400 numbers after number %d", segments.TextsOfRequest)) {
 		t.Errorf("a search before the index says\n%s", text)
 	}
 	if text := run("doctor"); !strings.Contains(text, "the index of search lacks the newest 400 numbers, so searches and contexts leave them out") {
@@ -170,7 +169,7 @@ func TestIndexOfService(t *testing.T) {
 	folder := t.TempDir()
 	s := startServe(t, folder, "--dev")
 	lines := filepath.Join(folder, "turns.jsonl")
-	const turns = kernel.TextsOfRequest + 400
+	const turns = segments.TextsOfRequest + 400
 	spokenTurns(t, lines, 0, turns)
 	t.Setenv("GRAPHKERNEL_KEY", s.key)
 	service, err := url.Parse(s.url)

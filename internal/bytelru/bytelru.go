@@ -1,4 +1,4 @@
-// Package bytelru provides a least-recently-used cache that is bounded in bytes.
+// Package bytelru provides a least-recently-used cache that is bounded in bytes, or in the number of values if each has the size 1.
 package bytelru
 
 import (
@@ -17,6 +17,9 @@ type Cache[K comparable, V any] struct {
 	looks uint64
 	dice  uint64 // the state of onward
 	gone  uint64 // entries evicted for lack of room
+	stay  int    // entries that stay, whatever their size
+
+	dropped func(K, V) // nil: nobody is told
 }
 
 // Stats counts a cache's look-ups and entries.
@@ -31,11 +34,24 @@ type sized[V any] struct {
 	size  int
 }
 
+// NewLast returns a cache of up to most bytes, in which the value used last stays whatever its size. dropped is called for each value that leaves the cache, and
+// must not use the cache.
+func NewLast[K comparable, V any](most int, dropped func(K, V)) *Cache[K, V] {
+	c := New[K, V](most)
+	c.stay, c.dropped = 1, dropped
+	return c
+}
+
 // New returns a cache of up to most bytes.
 func New[K comparable, V any](most int) *Cache[K, V] {
 	c := &Cache[K, V]{most: most}
 	// The cache is bounded by bytes; only the library needs a bound on the number of entries.
-	items, err := simplelru.NewLRU[K, sized[V]](1<<31-1, func(_ K, gone sized[V]) { c.held -= gone.size })
+	items, err := simplelru.NewLRU[K, sized[V]](1<<31-1, func(key K, gone sized[V]) {
+		c.held -= gone.size
+		if c.dropped != nil {
+			c.dropped(key, gone.value)
+		}
+	})
 	if err != nil {
 		panic("bytelru: " + err.Error()) // a size below 1
 	}
@@ -120,13 +136,14 @@ func (c *Cache[K, V]) GetOrPut(key K, made func() V) V {
 func (c *Cache[K, V]) Put(key K, value V, size int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.items.Remove(key)
-	if size > c.most {
+	if size > c.most && c.stay == 0 {
+		c.items.Remove(key)
 		return
 	}
+	before, _ := c.items.Peek(key)
 	c.items.Add(key, sized[V]{value, size})
-	c.held += size
-	for c.held > c.most {
+	c.held += size - before.size
+	for c.held > c.most && c.items.Len() > c.stay {
 		c.items.RemoveOldest()
 		c.gone++
 	}

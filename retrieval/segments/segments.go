@@ -25,6 +25,10 @@ const (
 	Most  = 8 * Least
 )
 
+// TextsOfRequest is how many texts a request of a service reads at most for an index: those of a segment that an erasure dropped, and of those after the last
+// segment. They take some 0.3 s.
+const TextsOfRequest = Most + Least
+
 // A Range is the numbers above After up to UpTo.
 type Range struct{ After, UpTo dag.Seq }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/ready"
-	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/projection"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/slice/contexts/assemble"
 	"github.com/graphkernel/graphkernel/slice/issued"
@@ -78,7 +78,7 @@ func (t *teller) handOut(ctx context.Context, r *api.ContextRequest, to issued.R
 // that number. So the context may lack the newest turns, but no rule.
 func (t *teller) choose(ctx context.Context, r api.ContextRequest, n *note) (*assemble.Prepared, error) {
 	prepared, err := t.session.Kernel.Contexts().Prepare(ctx, t.session.Tenant, r)
-	var behind *kernel.IndexingError
+	var behind *projection.IndexingError
 	if !errors.As(err, &behind) || n.err != nil || behind.Reached == 0 || n.last > uint64(behind.Reached) {
 		return prepared, err
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/ready"
-	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/projection"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/token"
@@ -103,7 +103,7 @@ func (k *keeping) signer() signer { return signer{k.keys(), k.session.Kernel.Con
 
 // unlessLater returns nil for an error which says that nothing can be prepared here or now.
 func unlessLater(err error) error {
-	for _, later := range []error{errors.ErrUnsupported, store.ErrBusy, kernel.ErrIndexing, ready.ErrMoved} {
+	for _, later := range []error{errors.ErrUnsupported, store.ErrBusy, projection.ErrIndexing, ready.ErrMoved} {
 		if errors.Is(err, later) {
 			return nil
 		}

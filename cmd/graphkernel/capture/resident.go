@@ -17,8 +17,8 @@ import (
 	"github.com/graphkernel/graphkernel/capture/resident"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/ingest/secrets"
-	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/projection"
 	"github.com/graphkernel/graphkernel/token"
 )
 
@@ -214,7 +214,7 @@ func (at *Attendant) answer(ctx context.Context, r *resident.Request) (*resident
 	}
 	id := policy.ID(r.Policy)
 	at.asked(id)
-	ctx, cancel := context.WithTimeout(kernel.Hurried(ctx, hurriedTexts), contextDeadline)
+	ctx, cancel := context.WithTimeout(projection.Hurried(ctx, hurriedTexts), contextDeadline)
 	defer cancel()
 	given, err := at.tell.give(ctx, e, id)
 	switch {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/projection"
 	"github.com/graphkernel/graphkernel/retrieval"
 	"github.com/graphkernel/graphkernel/retrieval/segments"
 )
@@ -45,7 +45,7 @@ func (s *Session) FinishIndex(ctx context.Context, admitted int, wait bool, prog
 	bounded, stop := context.WithCancel(ctx)
 	defer stop()
 	until := s.clock().Add(max(indexLeast, time.Duration(admitted)*indexEach))
-	done, err := s.Kernel.Turns().MakeIndex(bounded, s.Tenant, kernel.Indexing{Check: wait, Progress: func(reached, of dag.Seq) {
+	done, err := s.Kernel.Turns().MakeIndex(bounded, s.Tenant, projection.Indexing{Check: wait, Progress: func(reached, of dag.Seq) {
 		progress(int64(reached), int64(of)) //nolint:gosec // numbers are small
 		if last := of / segments.Least * segments.Least; !wait && reached < last && !s.clock().Before(until) {
 			stop()
@@ -60,7 +60,7 @@ func (s *Session) FinishIndex(ctx context.Context, admitted int, wait bool, prog
 // RemakeIndex makes the segments of the search index that erasures dropped. Segments that fail, or that would take longer than a command may, are left to the
 // next command.
 func (s *Session) RemakeIndex(ctx context.Context, erased int) {
-	_, _ = s.FinishIndex(ctx, erased*kernel.TextsOfRequest, false, func(_, _ int64) {})
+	_, _ = s.FinishIndex(ctx, erased*segments.TextsOfRequest, false, func(_, _ int64) {})
 }
 
 // lookAtIndex is how often a service is asked whether its index is complete.

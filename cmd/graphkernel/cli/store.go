@@ -14,6 +14,7 @@ import (
 	"github.com/graphkernel/graphkernel/client"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/retrieval/segments"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/postgres"
 	"github.com/graphkernel/graphkernel/store/sqlite"
@@ -56,7 +57,7 @@ func (st *Stores) For(settings *Settings) *Stores {
 // ForRequests returns the same stores, but their kernels read no more texts for the search index than a request may, see kernel.Config.IndexTexts.
 func (st *Stores) ForRequests() *Stores {
 	other := *st
-	other.texts = kernel.TextsOfRequest
+	other.texts = segments.TextsOfRequest
 	return &other
 }
 

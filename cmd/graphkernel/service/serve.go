@@ -26,6 +26,7 @@ import (
 	"github.com/graphkernel/graphkernel/internal/loopback"
 	"github.com/graphkernel/graphkernel/internal/secretfile"
 	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/retrieval/segments"
 	"github.com/graphkernel/graphkernel/server"
 	"github.com/graphkernel/graphkernel/server/mcp"
 	"github.com/graphkernel/graphkernel/token"
@@ -241,7 +242,7 @@ func serve(a *cli.App, ctx context.Context, r *reading) (err error) {
 	engine := kernel.Config{
 		Store: watched, Authority: authority, Clock: a.Clock, Observe: observers.kernel(log),
 		SkeletonBytes: settings.caches.graphs, CutBytes: settings.caches.cuts, TextBytes: settings.caches.texts,
-		Embedders: r.models.Embedders, Rerankers: r.models.Rerankers, ErasureSecret: a.Stores.ErasureSecret, IndexTexts: kernel.TextsOfRequest,
+		Embedders: r.models.Embedders, Rerankers: r.models.Rerankers, ErasureSecret: a.Stores.ErasureSecret, IndexTexts: segments.TextsOfRequest,
 		Identity: id, History: a.Signing.History(id), Fleeting: a.Settings.Dev, Witnesses: asker, CheckpointEvery: settings.ledger.every,
 	}
 	settings.working.apply(&engine, a.Settings.StoreName())

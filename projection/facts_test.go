@@ -1,4 +1,4 @@
-package kernel
+package projection
 
 import (
 	"errors"
@@ -11,9 +11,9 @@ import (
 // a connection waits for comes to an end, and any other does not.
 func TestEarlyWalkIsBounded(t *testing.T) {
 	const each = 1000
-	f := newFactCache(steadyStore{}, 1<<30)
+	f := NewFacts(Store{}, 1<<30)
 	for _, early := range []bool{true, false} {
-		v := &view{of: &tenantFacts{cache: f}, early: early}
+		v := &View{of: &TenantFacts{cache: f}, early: early}
 		f.edges.Put(edgeKey{0, "hub", false}, knowledge.Run{Edges: make([]knowledge.Edge, each), Whole: true}, 1)
 		ask := knowledge.Ask{Name: "hub", Limit: each}
 		taken := 0

@@ -1,4 +1,4 @@
-package kernel
+package projection
 
 import (
 	"context"
@@ -22,12 +22,12 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// texts keeps turns with their texts, encoded for slices and as contexts have them, so that a turn that is handed out often
+// Texts keeps turns with their texts, encoded for slices and as contexts have them, so that a turn that is handed out often
 // is fetched and checked once.
-type texts struct {
-	store       steadyStore
+type Texts struct {
+	store       Store
 	inside      turnstile.Turnstile
-	kept        *bytelru.Cache[textKey, text]
+	kept        *bytelru.Cache[textKey, Text]
 	generations atomic.Uint64 // the last one that was given out
 	seed        maphash.Seed  // of fingerprints
 }
@@ -49,10 +49,10 @@ const (
 	forms
 )
 
-// tenantTexts is the projection of one tenant's erasures: it drops the text of turns that were erased,
+// TenantTexts is the projection of one tenant's erasures: it drops the text of turns that were erased,
 // by other processes too.
-type tenantTexts struct {
-	*texts
+type TenantTexts struct {
+	all      *Texts
 	tenant   dag.Tenant
 	followed *follow.Member
 
@@ -66,17 +66,18 @@ type moment struct {
 	erased     int // since the generation began, or the same ones again
 }
 
-// A text is a turn in one of the forms.
-type text struct {
+// A Text is a turn in one of the forms.
+type Text struct {
+	State TextState
+
 	encoded slice.EncodedTurn
-	state   textState
 	print   uint64 // of the record that it was encoded from, see fingerprint
 
 	chosen *contexts.ChosenTurn // must not be changed
 }
 
 // size is what a text takes.
-func (t *text) size() int {
+func (t *Text) size() int {
 	if t.chosen == nil {
 		return len(t.encoded)
 	}
@@ -88,62 +89,68 @@ func (t *text) size() int {
 	return size
 }
 
-// A textState says what became of a turn's body.
-type textState uint8
+// A TextState says what became of a turn's body.
+type TextState uint8
 
+// The states of a text.
 const (
-	textShown    textState = iota
-	textWithheld           // it never came
-	textErased             // an erasure is on record
-	textLost               // it came, it is gone, and no erasure says why
+	TextShown    TextState = iota
+	TextWithheld           // it never came
+	TextErased             // an erasure is on record
+	TextLost               // it came, it is gone, and no erasure says why
 )
 
 // entryCost is what an entry of the cache takes beside its text.
 const entryCost = 160
 
-func newTexts(s steadyStore, inside turnstile.Turnstile, most int) *texts {
-	return &texts{store: s, inside: inside, kept: bytelru.New[textKey, text](most), seed: maphash.MakeSeed()}
+// NewTexts returns an empty cache of at most so many bytes. Texts are encoded inside a turnstile.
+func NewTexts(s Store, inside turnstile.Turnstile, most int) *Texts {
+	return &Texts{store: s, inside: inside, kept: bytelru.New[textKey, Text](most), seed: maphash.MakeSeed()}
 }
 
-func (x *texts) of(tenant dag.Tenant, with *follow.Follower) *tenantTexts {
-	t := &tenantTexts{texts: x, tenant: tenant}
+// Stats counts the look-ups of texts.
+func (x *Texts) Stats() bytelru.Stats { return x.kept.Stats() }
+
+// of returns the texts of a tenant, which learn of erasures from a follower.
+func (x *Texts) of(tenant dag.Tenant, with *follow.Follower) *TenantTexts {
+	t := &TenantTexts{all: x, tenant: tenant}
 	t.followed = with.Add(t)
 	return t
 }
 
 // Begin drops all texts. None is kept that was read before.
-func (x *tenantTexts) Begin(_ context.Context, to dag.Seq) (dag.Seq, error) {
+func (x *TenantTexts) Begin(_ context.Context, to dag.Seq) (dag.Seq, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.known = moment{generation: x.generations.Add(1)}
+	x.known = moment{generation: x.all.generations.Add(1)}
 	return to, nil
 }
 
 // Apply drops the text of a turn that was erased.
-func (x *tenantTexts) Apply(e *history.Entry) error {
+func (x *TenantTexts) Apply(e *history.Entry) error {
 	if e.Kind != erasures.Kind {
 		return nil
 	}
 	erasure, err := erasures.Read(e)
 	if err == nil {
-		x.forget(erasure.Turn)
+		x.Forget(erasure.Turn)
 	}
 	return err
 }
 
-// forget drops the text of a turn.
-func (x *tenantTexts) forget(turn dag.TurnID) {
+// Forget drops the text of a turn.
+func (x *TenantTexts) Forget(turn dag.TurnID) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.known.erased++
 	for form := range forms {
-		x.kept.Remove(textKey{x.known.generation, turn, form})
+		x.all.kept.Remove(textKey{x.known.generation, turn, form})
 	}
 }
 
 // sync drops the text of turns that were erased up to head, which was just read. It returns
 // which erasures are known then.
-func (x *tenantTexts) sync(ctx context.Context, head dag.Seq) (moment, error) {
+func (x *TenantTexts) sync(ctx context.Context, head dag.Seq) (moment, error) {
 	if err := x.followed.Reach(ctx, head); err != nil {
 		return moment{}, err
 	}
@@ -155,17 +162,17 @@ func (x *tenantTexts) sync(ctx context.Context, head dag.Seq) (moment, error) {
 // keep keeps text that was fetched after a moment. If more erasures are known by
 // now the text may be of a turn that was erased in between, and nobody would
 // forget it any more: then it is not kept.
-func (x *tenantTexts) keep(known moment, form textForm, fetched map[dag.TurnID]text) {
+func (x *TenantTexts) keep(known moment, form textForm, fetched map[dag.TurnID]Text) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.known != known {
 		return
 	}
 	for id, e := range fetched {
-		if e.state == textLost { // it may be restored, or its erasure recorded
+		if e.State == TextLost { // it may be restored, or its erasure recorded
 			continue
 		}
-		x.kept.Put(textKey{known.generation, id, form}, e, e.size()+entryCost)
+		x.all.kept.Put(textKey{known.generation, id, form}, e, e.size()+entryCost)
 	}
 }
 
@@ -174,19 +181,19 @@ const (
 	keptAtOnce    = 2_000 // texts of one answer that are kept, at most: a search for more would drive out all others
 )
 
-// encoded returns the texts of a cut's turns as of head, in their order. It takes one query for
+// OfCut returns the texts of a cut's turns as of head, in their order. It takes one query for
 // up to 512 turns that are not cached. Nothing damaged is returned: a text must match its digest, a
 // record its leaf, and the skeleton that the turn was selected by its record. Otherwise the error
 // wraps store.ErrDamaged and names the turn. A text that is lost is returned as such.
-func (x *tenantTexts) encoded(ctx context.Context, head dag.Seq, cut *cutting) ([]text, error) {
+func (x *TenantTexts) OfCut(ctx context.Context, head dag.Seq, cut *Cut) ([]Text, error) {
 	turns, places := cut.slice.Turns, cut.places
 	known, err := x.sync(ctx, head)
 	if err != nil {
 		return nil, err
 	}
-	given := make([]text, len(turns))
+	given := make([]Text, len(turns))
 	size := 0
-	x.kept.GetAll(len(turns), func(i int) textKey { return textKey{known.generation, turns[i].ID, formEncoded} }, func(i int, t text) {
+	x.all.kept.GetAll(len(turns), func(i int) textKey { return textKey{known.generation, turns[i].ID, formEncoded} }, func(i int, t Text) {
 		given[i] = t
 		size += len(t.encoded)
 	})
@@ -208,7 +215,7 @@ func (x *tenantTexts) encoded(ctx context.Context, head dag.Seq, cut *cutting) (
 			}
 			given[i] = t
 			if size += len(t.encoded); size > slice.MaxBundle {
-				return nil, fmt.Errorf("%w: the text of %d turns has more than %d bytes; lower max_nodes", ErrTooLarge, len(turns), slice.MaxBundle)
+				return nil, fmt.Errorf("%w: the text of %d turns has more than %d bytes; lower max_nodes", slice.ErrTooLarge, len(turns), slice.MaxBundle)
 			}
 		}
 		x.keep(known, formEncoded, fetched)
@@ -221,25 +228,25 @@ func (x *tenantTexts) encoded(ctx context.Context, head dag.Seq, cut *cutting) (
 	return given, nil
 }
 
-func (x *tenantTexts) fetch(ctx context.Context, places []store.Place, some []int) (map[dag.TurnID]text, error) {
+func (x *TenantTexts) fetch(ctx context.Context, places []store.Place, some []int) (map[dag.TurnID]Text, error) {
 	wanted := make([]store.Place, len(some))
 	for i, at := range some {
 		wanted[i] = places[at]
 	}
-	records, err := x.store.Turns(ctx, x.tenant, store.Places(wanted))
+	records, err := x.all.store.Turns(ctx, x.tenant, store.Places(wanted))
 	if err != nil {
 		return nil, err
 	}
-	encoded := make([]text, len(records))
-	err = x.inside.Each(ctx, len(records), func(i int) error {
+	encoded := make([]Text, len(records))
+	err = x.all.inside.Each(ctx, len(records), func(i int) error {
 		r := &records[i]
 		e, err := slice.EncodeTurn(&r.Turn, r.Body, r.Salt)
-		encoded[i] = text{encoded: e, print: x.recordPrint(r)}
+		encoded[i] = Text{encoded: e, print: x.all.recordPrint(r)}
 		switch {
 		case r.Withheld:
-			encoded[i].state = textWithheld
+			encoded[i].State = TextWithheld
 		case r.Body == nil:
-			encoded[i].state = textLost
+			encoded[i].State = TextLost
 		}
 		return err
 	})
@@ -249,7 +256,7 @@ func (x *tenantTexts) fetch(ctx context.Context, places []store.Place, some []in
 	if err := x.explain(ctx, records, encoded); err != nil {
 		return nil, err
 	}
-	fetched := make(map[dag.TurnID]text, len(records))
+	fetched := make(map[dag.TurnID]Text, len(records))
 	for i := range records {
 		fetched[records[i].Turn.ID] = encoded[i]
 	}
@@ -257,34 +264,34 @@ func (x *tenantTexts) fetch(ctx context.Context, places []store.Place, some []in
 }
 
 // explain looks up which of the texts that are gone were erased.
-func (x *tenantTexts) explain(ctx context.Context, records []store.Record, texts []text) error {
+func (x *TenantTexts) explain(ctx context.Context, records []store.Record, texts []Text) error {
 	var gone []dag.TurnID
 	for i := range texts {
-		if texts[i].state == textLost {
+		if texts[i].State == TextLost {
 			gone = append(gone, records[i].Turn.ID)
 		}
 	}
-	known, err := x.store.erasures().Among(ctx, x.tenant, gone)
+	known, err := x.all.store.Erasures().Among(ctx, x.tenant, gone)
 	if err != nil {
 		return err
 	}
 	for i := range texts {
 		if known[records[i].Turn.ID] != 0 {
-			texts[i].state = textErased
+			texts[i].State = TextErased
 		}
 	}
 	return nil
 }
 
-// chosen returns turns with their texts as contexts have them, in the order of their places, as of head. They may be shared and must not be changed. The
+// Chosen returns turns with their texts as contexts have them, in the order of their places, as of head. They may be shared and must not be changed. The
 // entry of a turn whose text is gone is nil. Nothing damaged is returned.
-func (x *tenantTexts) chosen(ctx context.Context, head dag.Seq, turns []dag.TurnID, places store.Places) ([]*contexts.ChosenTurn, error) {
+func (x *TenantTexts) Chosen(ctx context.Context, head dag.Seq, turns []dag.TurnID, places store.Places) ([]*contexts.ChosenTurn, error) {
 	known, err := x.sync(ctx, head)
 	if err != nil {
 		return nil, err
 	}
 	chosen := make([]*contexts.ChosenTurn, len(turns))
-	x.kept.GetAll(len(turns), func(i int) textKey { return textKey{known.generation, turns[i], formChosen} }, func(i int, t text) { chosen[i] = t.chosen })
+	x.all.kept.GetAll(len(turns), func(i int) textKey { return textKey{known.generation, turns[i], formChosen} }, func(i int, t Text) { chosen[i] = t.chosen })
 	lacking := map[dag.TurnID]int{}
 	var wanted store.Places
 	for i := range chosen {
@@ -296,12 +303,12 @@ func (x *tenantTexts) chosen(ctx context.Context, head dag.Seq, turns []dag.Turn
 	if len(wanted) == 0 {
 		return chosen, nil
 	}
-	records, err := x.store.Turns(ctx, x.tenant, wanted)
+	records, err := x.all.store.Turns(ctx, x.tenant, wanted)
 	if err != nil {
 		return nil, err
 	}
 	read := make([]*contexts.ChosenTurn, len(records))
-	err = x.inside.Each(ctx, len(records), func(i int) (err error) {
+	err = x.all.inside.Each(ctx, len(records), func(i int) (err error) {
 		if records[i].Body != nil {
 			read[i], err = chosenText(&records[i])
 		}
@@ -310,7 +317,7 @@ func (x *tenantTexts) chosen(ctx context.Context, head dag.Seq, turns []dag.Turn
 	if err != nil {
 		return nil, err
 	}
-	fetched := make(map[dag.TurnID]text, len(records))
+	fetched := make(map[dag.TurnID]Text, len(records))
 	for i := range records {
 		id := records[i].Turn.ID
 		at, asked := lacking[id]
@@ -319,7 +326,7 @@ func (x *tenantTexts) chosen(ctx context.Context, head dag.Seq, turns []dag.Turn
 		}
 		delete(lacking, id)
 		if chosen[at] = read[i]; read[i] != nil {
-			fetched[id] = text{chosen: read[i]}
+			fetched[id] = Text{chosen: read[i]}
 		}
 	}
 	for id := range lacking {
@@ -331,39 +338,41 @@ func (x *tenantTexts) chosen(ctx context.Context, head dag.Seq, turns []dag.Turn
 	return chosen, nil
 }
 
-// ofHits returns hits with their texts, as of head. It leaves out those whose texts were erased since they were found, and those whose texts
-// are damaged, of which it returns the errors.
-func (x *tenantTexts) ofHits(ctx context.Context, head dag.Seq, hits []retrieval.Hit) (found []FoundTurn, damaged []error, _ error) {
+// chosenText returns the record of a chosen turn, which has a text, as a context has it.
+func chosenText(r *store.Record) (*contexts.ChosenTurn, error) {
+	body, err := slice.ParseBody(r.Body)
+	if err != nil {
+		return nil, fmt.Errorf("turn %s: %w: %w", r.Turn.ID, store.ErrDamaged, err)
+	}
+	body.Salt = r.Salt
+	return &contexts.ChosenTurn{Turn: r.Turn, Body: body}, nil
+}
+
+// OfHits returns the texts of hits as of head, in their order. The entry of a hit is nil if its text was erased since it was found, or
+// is damaged; of those that are damaged it returns the errors.
+func (x *TenantTexts) OfHits(ctx context.Context, head dag.Seq, hits []retrieval.Hit) (texts []*contexts.ChosenTurn, damaged []error, _ error) {
 	turns, places := make([]dag.TurnID, len(hits)), make(store.Places, len(hits))
 	for i := range hits {
 		t := &hits[i].Turn
 		turns[i], places[i] = t.ID, store.Place{Conversation: t.Conversation, Seq: t.Seq}
 	}
-	texts, err := x.chosen(ctx, head, turns, places)
-	if errors.Is(err, store.ErrDamaged) { // one of them: each is asked for alone
-		texts, err = make([]*contexts.ChosenTurn, len(hits)), nil
-		for i := range hits {
-			one, wrong := x.chosen(ctx, head, turns[i:i+1], places[i:i+1])
-			switch {
-			case errors.Is(wrong, store.ErrDamaged):
-				damaged = append(damaged, fmt.Errorf("turn %s: %w", turns[i], wrong))
-			case wrong != nil:
-				return nil, nil, wrong
-			default:
-				texts[i] = one[0]
-			}
+	texts, err := x.Chosen(ctx, head, turns, places)
+	if !errors.Is(err, store.ErrDamaged) {
+		return texts, nil, err
+	}
+	texts = make([]*contexts.ChosenTurn, len(hits))
+	for i := range hits { // one of them is damaged: each is asked for alone
+		one, err := x.Chosen(ctx, head, turns[i:i+1], places[i:i+1])
+		switch {
+		case errors.Is(err, store.ErrDamaged):
+			damaged = append(damaged, fmt.Errorf("turn %s: %w", turns[i], err))
+		case err != nil:
+			return nil, nil, err
+		default:
+			texts[i] = one[0]
 		}
 	}
-	if err != nil {
-		return nil, nil, err
-	}
-	found = make([]FoundTurn, 0, len(hits))
-	for i, t := range texts {
-		if t != nil {
-			found = append(found, FoundTurn{hits[i], t.Body.Content})
-		}
-	}
-	return found, damaged, nil
+	return texts, damaged, nil
 }
 
 // A fingerprint collects what a turn's skeleton and its record must agree on: everything that
@@ -390,7 +399,7 @@ func (f *fingerprint) parent(id dag.TurnID, kind dag.EdgeKind, leaf *dag.Digest)
 
 func (f *fingerprint) sum() uint64 { return maphash.Bytes(f.seed, f.bytes) }
 
-func (x *texts) recordPrint(r *store.Record) uint64 {
+func (x *Texts) recordPrint(r *store.Record) uint64 {
 	f := fingerprint{seed: x.seed}
 	t := &r.Turn
 	f.turn(t.ID, t.CreatedAt, t.Salience, t.Role, t.Phase, r.Leaf, r.Marks.Voice, int(r.Marks.Cost))
@@ -404,7 +413,7 @@ func (x *texts) recordPrint(r *store.Record) uint64 {
 }
 
 // viewPrints returns the fingerprints of a cut's turns as the view has them.
-func (x *texts) viewPrints(v dag.View, turns []slice.Selected) []uint64 {
+func (x *Texts) viewPrints(v dag.View, turns []slice.Selected) []uint64 {
 	prints := make([]uint64, len(turns))
 	f := fingerprint{seed: x.seed}
 	v = v.Under(dag.ReadAsMarked) // as a record has it

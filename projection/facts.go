@@ -1,4 +1,4 @@
-package kernel
+package projection
 
 import (
 	"context"
@@ -16,14 +16,14 @@ import (
 	"github.com/graphkernel/graphkernel/normalize"
 )
 
-// A factCache caches knowledge: the edges of names that were walked, and answers. An edge never
+// Facts caches knowledge: the edges of names that were walked, and answers. An edge never
 // changes except for its end, so what is kept is good for every as-of number up to that of the
 // acts that its tenant's facts have.
-type factCache struct {
-	store       steadyStore
+type Facts struct {
+	store       Store
 	edges       *bytelru.Cache[edgeKey, knowledge.Run]
-	answers     *bytelru.Cache[answerKey, *traversed] // nil: it was asked once
-	generations atomic.Uint64                         // the last one that was given out
+	answers     *bytelru.Cache[answerKey, *Answer] // nil: it was asked once
+	generations atomic.Uint64                      // the last one that was given out
 }
 
 // An edgeKey names the edges of a name in one direction. A tenant gets another generation
@@ -43,14 +43,15 @@ type answerKey struct {
 	query    string
 }
 
-func newFactCache(s steadyStore, bytes int) *factCache {
-	return &factCache{store: s, edges: bytelru.New[edgeKey, knowledge.Run](bytes - bytes/4), answers: bytelru.New[answerKey, *traversed](bytes / 4)}
+// NewFacts returns an empty cache of at most so many bytes.
+func NewFacts(s Store, bytes int) *Facts {
+	return &Facts{store: s, edges: bytelru.New[edgeKey, knowledge.Run](bytes - bytes/4), answers: bytelru.New[answerKey, *Answer](bytes / 4)}
 }
 
-// tenantFacts is the cached state of one tenant's facts: a projection of the alias tables, with
-// the edges and answers of factCache. It drops those that an entry changes.
-type tenantFacts struct {
-	cache    *factCache
+// TenantFacts is the cached state of one tenant's facts: a projection of the alias tables, with
+// the edges and answers of Facts. It drops those that an entry changes.
+type TenantFacts struct {
+	cache    *Facts
 	tenant   dag.Tenant
 	followed *follow.Member
 
@@ -65,21 +66,23 @@ type tenantFacts struct {
 	past       map[dag.Seq]*normalize.Table // by the number of the last act about an alias that counts
 }
 
-func (f *factCache) of(tenant dag.Tenant, with *follow.Follower) *tenantFacts {
-	k := &tenantFacts{cache: f, tenant: tenant, past: map[dag.Seq]*normalize.Table{}}
+// of returns the facts of a tenant, which learn of acts and erasures from a follower.
+func (f *Facts) of(tenant dag.Tenant, with *follow.Follower) *TenantFacts {
+	k := &TenantFacts{cache: f, tenant: tenant, past: map[dag.Seq]*normalize.Table{}}
 	k.followed = with.Add(k)
-	k.erased()
+	k.Forget()
 	return k
 }
 
-// A view is a tenant's knowledge as of a number: a knowledge.Keeper and an alias table.
-type view struct {
-	of         *tenantFacts
-	asOf       dag.Seq
-	generation uint64 // of tenantFacts, as of applied
-	erasures   uint64 // of tenantFacts
+// A View is a tenant's knowledge as of a number: a knowledge.Keeper and an alias table.
+type View struct {
+	AsOf    dag.Seq
+	Aliases *normalize.Table // that counted
+
+	of         *TenantFacts
+	generation uint64 // of TenantFacts, as of applied
+	erasures   uint64 // of TenantFacts
 	applied    dag.Seq
-	aliases    *normalize.Table
 	early      bool // the store is not asked: what is not kept, or too much, is errNotKept
 	taken      int  // edges that an early walk took
 }
@@ -90,9 +93,14 @@ const earlyEdges = 16 << 10
 // errNotKept says that the store would have to be asked.
 var errNotKept = errors.New("kernel: not kept")
 
-// view returns a view as of a number that the head has reached. Anyone who asks for an earlier one than
+// Reach learns of every act and erasure up to a number that the head has reached.
+func (k *TenantFacts) Reach(ctx context.Context, head dag.Seq) error {
+	return k.followed.Reach(ctx, head)
+}
+
+// View returns a view as of a number that the head has reached. Anyone who asks for an earlier one than
 // the head calls Reach with the head first, since the facts of any number may have been erased.
-func (k *tenantFacts) view(ctx context.Context, asOf dag.Seq) (*view, error) {
+func (k *TenantFacts) View(ctx context.Context, asOf dag.Seq) (*View, error) {
 	if err := k.followed.Reach(ctx, asOf); err != nil {
 		return nil, err
 	}
@@ -101,18 +109,33 @@ func (k *tenantFacts) view(ctx context.Context, asOf dag.Seq) (*view, error) {
 	return k.viewHere(asOf)
 }
 
-// viewHere is view for a number up to which every entry is applied. The caller holds mu.
-func (k *tenantFacts) viewHere(asOf dag.Seq) (*view, error) {
+// viewHere is View for a number up to which every entry is applied. The caller holds mu.
+func (k *TenantFacts) viewHere(asOf dag.Seq) (*View, error) {
 	aliases, err := k.aliasesAsOf(asOf)
 	if err != nil {
 		return nil, err
 	}
-	return &view{of: k, asOf: asOf, generation: k.generation, erasures: k.erasures, applied: k.applied, aliases: aliases}, nil
+	return &View{AsOf: asOf, Aliases: aliases, of: k, generation: k.generation, erasures: k.erasures, applied: k.applied}, nil
+}
+
+// Head returns the tenant's head. While the store is asked for it, early walks what is kept as of what the head likely is, if that can be told: its view does not
+// ask the store, and an answer counts only if the head is what was likely.
+func (k *TenantFacts) Head(ctx context.Context, early func(likely *View)) (head dag.Seq, err error) {
+	if likely := k.likely(); likely == nil {
+		head, err = k.cache.store.Head(ctx, k.tenant)
+	} else {
+		head, err = k.cache.store.HeadWhile(ctx, k.tenant, func() { early(likely) })
+	}
+	if err != nil {
+		return 0, err
+	}
+	k.saw(head)
+	return head, nil
 }
 
 // likely returns a view of what is kept as of the number that the head likely has: it had it
 // when it was seen last, and before that. If there is none it is nil.
-func (k *tenantFacts) likely() *view {
+func (k *TenantFacts) likely() *View {
 	upTo := k.followed.UpTo()
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -128,21 +151,21 @@ func (k *tenantFacts) likely() *view {
 }
 
 // saw takes in a head.
-func (k *tenantFacts) saw(head dag.Seq) {
+func (k *TenantFacts) saw(head dag.Seq) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.head, k.settled = head, k.head == head
 }
 
-// erased drops everything that is cached of the tenant's facts, of any number.
-func (k *tenantFacts) erased() {
+// Forget drops everything that is cached of the tenant's facts, of any number: something was erased.
+func (k *TenantFacts) Forget() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.renew(true)
 }
 
 // renew drops the edges, and the answers as well if something was erased. The caller holds mu.
-func (k *tenantFacts) renew(erased bool) {
+func (k *TenantFacts) renew(erased bool) {
 	k.generation = k.cache.generations.Add(1)
 	if erased {
 		k.erasures = k.generation
@@ -150,11 +173,11 @@ func (k *tenantFacts) renew(erased bool) {
 }
 
 // Begin reads the acts about aliases that are not known, which are never erased, and drops everything else.
-func (k *tenantFacts) Begin(ctx context.Context, to dag.Seq) (dag.Seq, error) {
+func (k *TenantFacts) Begin(ctx context.Context, to dag.Seq) (dag.Seq, error) {
 	k.mu.Lock()
 	after := k.lastAlias()
 	k.mu.Unlock()
-	acts, err := k.cache.store.knowledge().Aliases(ctx, k.tenant, after)
+	acts, err := k.cache.store.Knowledge().Aliases(ctx, k.tenant, after)
 	if err != nil {
 		return 0, err
 	}
@@ -169,7 +192,7 @@ func (k *tenantFacts) Begin(ctx context.Context, to dag.Seq) (dag.Seq, error) {
 }
 
 // lastAlias returns the number of the last act about an alias, 0 if there is none. The caller holds mu.
-func (k *tenantFacts) lastAlias() dag.Seq {
+func (k *TenantFacts) lastAlias() dag.Seq {
 	if n := len(k.aliasActs); n > 0 {
 		return k.aliasActs[n-1].Seq
 	}
@@ -177,7 +200,7 @@ func (k *tenantFacts) lastAlias() dag.Seq {
 }
 
 // learn takes in acts about aliases. The caller holds mu.
-func (k *tenantFacts) learn(acts []knowledge.Recorded) error {
+func (k *TenantFacts) learn(acts []knowledge.Recorded) error {
 	aliases, err := knowledge.AliasesOf(k.aliases, acts, dag.MaxSeq)
 	if err == nil {
 		k.aliases, k.aliasActs = aliases, append(k.aliasActs, acts...)
@@ -186,7 +209,7 @@ func (k *tenantFacts) learn(acts []knowledge.Recorded) error {
 }
 
 // Apply removes the cached edges that an entry changes.
-func (k *tenantFacts) Apply(e *history.Entry) error {
+func (k *TenantFacts) Apply(e *history.Entry) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.applied = e.Seq
@@ -215,7 +238,7 @@ func (k *tenantFacts) Apply(e *history.Entry) error {
 }
 
 // aliasesAsOf returns the table that counted as of a number.
-func (k *tenantFacts) aliasesAsOf(asOf dag.Seq) (*normalize.Table, error) {
+func (k *TenantFacts) aliasesAsOf(asOf dag.Seq) (*normalize.Table, error) {
 	n := len(k.aliasActs)
 	for n > 0 && k.aliasActs[n-1].Seq > asOf {
 		n--
@@ -241,35 +264,10 @@ func (k *tenantFacts) aliasesAsOf(asOf dag.Seq) (*normalize.Table, error) {
 	return t, err
 }
 
-// bytesEach is what an edge takes with its names, and bytesStep a step of an answer without them.
-const bytesEach, bytesStep = 320, 256
+var _ knowledge.Keeper = (*View)(nil)
 
-var _ knowledge.Keeper = (*view)(nil)
-
-// keepAnswer keeps an answer, with edges of its own: those of the graph would keep all that
-// are beside them. Paths go on sharing them. Its steps are counted, though nobody may ever ask for them.
-func (f *factCache) keepAnswer(key answerKey, a *traversed) {
-	size := len(key.query) + 256
-	a.Reached = slices.Clone(a.Reached)
-	own := make(map[*knowledge.Edge]*knowledge.Edge, len(a.Reached))
-	for i := range a.Reached {
-		path := slices.Clone(a.Reached[i].Path)
-		for k, e := range path {
-			if own[e] == nil {
-				copied := *e
-				own[e] = &copied
-				size += bytesEach
-			}
-			path[k] = own[e]
-		}
-		a.Reached[i].Path = path
-		size += 256 + (8+bytesStep)*len(path)
-	}
-	f.answers.Put(key, a, size)
-}
-
-// Kept answers from what is kept.
-func (v *view) Kept(a *knowledge.Ask) (knowledge.Run, bool) {
+// Kept implements [knowledge.Keeper].
+func (v *View) Kept(a *knowledge.Ask) (knowledge.Run, bool) {
 	first, ok := v.of.cache.edges.Glance(edgeKey{v.generation, a.Name, a.Incoming})
 	if !ok {
 		return knowledge.Run{}, false
@@ -281,8 +279,8 @@ func (v *view) Kept(a *knowledge.Ask) (knowledge.Run, bool) {
 	return run, ok
 }
 
-// Edges answers from what is kept, and asks the store at once for what has nothing there.
-func (v *view) Edges(ctx context.Context, asks []knowledge.Ask) ([]knowledge.Run, error) {
+// Edges implements [knowledge.Graph]: it answers from what is kept, and asks the store at once for what has nothing there.
+func (v *View) Edges(ctx context.Context, asks []knowledge.Ask) ([]knowledge.Run, error) {
 	runs := make([]knowledge.Run, len(asks))
 	var missing []knowledge.Ask
 	var of []int
@@ -300,7 +298,7 @@ func (v *view) Edges(ctx context.Context, asks []knowledge.Ask) ([]knowledge.Run
 	case v.early:
 		return nil, errNotKept
 	}
-	got, err := v.of.cache.store.knowledge().Edges(ctx, v.of.tenant, missing)
+	got, err := v.of.cache.store.Knowledge().Edges(ctx, v.of.tenant, missing)
 	if err != nil {
 		return nil, err
 	}
@@ -332,7 +330,7 @@ func following(first knowledge.Run, a *knowledge.Ask) (knowledge.Run, bool) {
 
 // keep keeps the first edges of a name, or appends those that follow on what is kept. It is
 // of the view's generation: if that ended meanwhile, nobody will look there.
-func (v *view) keep(a *knowledge.Ask, run knowledge.Run) {
+func (v *View) keep(a *knowledge.Ask, run knowledge.Run) {
 	key := edgeKey{v.generation, a.Name, a.Incoming}
 	if a.After.Since != 0 {
 		kept, ok := v.of.cache.edges.Get(key)

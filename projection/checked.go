@@ -1,4 +1,4 @@
-package kernel
+package projection
 
 import (
 	"context"
@@ -11,12 +11,12 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// A checkedStore is a store whose records are compared with their digests when they are read: an error
+// A Checked is a store whose records are compared with their digests when they are read: an error
 // that wraps store.ErrDamaged comes in place of a text, a record or an edge that was not admitted. The Store in it gives them as they are.
-type checkedStore struct{ store.Store }
+type Checked struct{ store.Store }
 
 // Turns implements store.Store.
-func (s checkedStore) Turns(ctx context.Context, tenant dag.Tenant, of store.Selection) ([]store.Record, error) {
+func (s Checked) Turns(ctx context.Context, tenant dag.Tenant, of store.Selection) ([]store.Record, error) {
 	records, err := s.Store.Turns(ctx, tenant, of)
 	if err != nil {
 		return nil, err
@@ -54,7 +54,7 @@ func checkRecords(records []store.Record) error {
 }
 
 // Scan implements store.Store.
-func (s checkedStore) Scan(ctx context.Context, tenant dag.Tenant, after dag.Seq, conversation *dag.ConversationID, fn func(*store.Record) error) error {
+func (s Checked) Scan(ctx context.Context, tenant dag.Tenant, after dag.Seq, conversation *dag.ConversationID, fn func(*store.Record) error) error {
 	return s.Store.Scan(ctx, tenant, after, conversation, func(r *store.Record) error {
 		if err := checkRecord(r); err != nil {
 			return err
@@ -63,8 +63,8 @@ func (s checkedStore) Scan(ctx context.Context, tenant dag.Tenant, after dag.Seq
 	})
 }
 
-// HeadWhile calls HeadWhile of the store if it has one.
-func (s checkedStore) HeadWhile(ctx context.Context, tenant dag.Tenant, work func()) (dag.Seq, error) {
+// HeadWhile implements store.HeadWhiler, for a store that does and any other.
+func (s Checked) HeadWhile(ctx context.Context, tenant dag.Tenant, work func()) (dag.Seq, error) {
 	return store.HeadWhile(ctx, s.Store, tenant, work)
 }
 

@@ -1,11 +1,9 @@
-package kernel
+package projection
 
 import (
 	"context"
 	"slices"
 	"testing"
-
-	lru "github.com/hashicorp/golang-lru/v2"
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/slice"
@@ -35,23 +33,15 @@ func TestGraphTogether(t *testing.T) {
 			close(asked)
 		}
 	}}
-	places, err := lru.New[turnKey, dag.ConversationID](10)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ends, err := newEnds(steadyStore{s, s.Epoch()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	gs := newGraphs(steadyStore{s, s.Epoch()}, ends, places, &heads{}, 1<<20)
+	gs := NewGraphs(NewStore(s), NewEnds(NewStore(s)), &Heads{}, 1<<20)
 	other := make(chan error, 1)
 	calls := 0
-	_, err = gs.view(t.Context(), dag.DefaultTenant, one, 0, nil, func(dag.View, dag.Seq) error {
+	_, err := gs.View(t.Context(), dag.DefaultTenant, one, 0, nil, func(dag.View, dag.Seq) error {
 		if calls++; calls > 1 {
 			return nil
 		}
 		go func() {
-			_, err := gs.view(t.Context(), dag.DefaultTenant, one, 0, []dag.ConversationID{two}, func(dag.View, dag.Seq) error { return nil })
+			_, err := gs.View(t.Context(), dag.DefaultTenant, one, 0, []dag.ConversationID{two}, func(dag.View, dag.Seq) error { return nil })
 			other <- err
 		}()
 		<-asked // it adds the conversation, before anybody else can ask what is held
@@ -64,7 +54,7 @@ func TestGraphTogether(t *testing.T) {
 		t.Error(err)
 	}
 	// What is missed although it is held is damage.
-	_, err = gs.view(t.Context(), dag.DefaultTenant, one, 0, nil, func(dag.View, dag.Seq) error {
+	_, err = gs.View(t.Context(), dag.DefaultTenant, one, 0, nil, func(dag.View, dag.Seq) error {
 		return &slice.MissingError{Conversations: []dag.ConversationID{two}}
 	})
 	if err == nil {

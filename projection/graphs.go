@@ -1,4 +1,4 @@
-package kernel
+package projection
 
 import (
 	"context"
@@ -8,8 +8,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	lru "github.com/hashicorp/golang-lru/v2"
-
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/bytelru"
 	"github.com/graphkernel/graphkernel/internal/turnstile"
@@ -17,27 +15,27 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// graphs keeps the skeletons of conversations: for each conversation that a
+// Graphs keeps the skeletons of conversations: for each conversation that a
 // slice was anchored in, a graph of it and of those that its slices reached.
 // (One graph for a whole tenant could not be let go in parts, and one for each
 // conversation alone would make the selection hop between them.)
-type graphs struct {
-	store  steadyStore
-	ends   *ends
-	places *lru.Cache[turnKey, dag.ConversationID] // of turns that are loaded a few at a time
+type Graphs struct {
+	store  Store
+	ends   *Ends
+	places *bytelru.Cache[turnKey, dag.ConversationID] // a turn's conversation, which never changes
 	kept   *bytelru.Cache[graphKey, *graph]
-	heads  *heads
+	heads  *Heads
 }
 
-// heads knows the greatest head of each tenant that the store has shown.
-type heads struct {
+// Heads knows the greatest head of each tenant that a store has shown, in whatever epoch. The zero value knows of none.
+type Heads struct {
 	mu   sync.Mutex
 	seen map[dag.Tenant]dag.Seq // guarded by mu
 	back map[dag.Tenant]error   // guarded by mu: tenants that went back, and how
 }
 
 // check takes in a head that was read after least had been the greatest one seen.
-func (h *heads) check(tenant dag.Tenant, least, head dag.Seq) error {
+func (h *Heads) check(tenant dag.Tenant, least, head dag.Seq) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.seen == nil {
@@ -50,7 +48,7 @@ func (h *heads) check(tenant dag.Tenant, least, head dag.Seq) error {
 	return h.back[tenant]
 }
 
-func (h *heads) least(tenant dag.Tenant) dag.Seq {
+func (h *Heads) least(tenant dag.Tenant) dag.Seq {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.seen[tenant]
@@ -60,6 +58,15 @@ func (h *heads) least(tenant dag.Tenant) dag.Seq {
 // put back to an earlier state must be opened again: what it keeps is of a history that
 // no longer exists.
 var ErrWentBack = errors.New("the store lacks what it had acknowledged")
+
+// keptPlaces bounds the turns whose conversation is kept.
+const keptPlaces = 1 << 15
+
+// A turnKey names a turn of a tenant.
+type turnKey struct {
+	tenant dag.Tenant
+	turn   dag.TurnID
+}
 
 type graphKey struct {
 	tenant       dag.Tenant
@@ -82,19 +89,48 @@ type graph struct {
 	answered uint64        // guarded by refresh: the last one that was answered
 }
 
-func newGraphs(s steadyStore, ends *ends, places *lru.Cache[turnKey, dag.ConversationID], h *heads, most int) *graphs {
-	return &graphs{store: s, ends: ends, places: places, heads: h, kept: bytelru.New[graphKey, *graph](most)}
+// NewGraphs returns an empty cache of at most so many bytes.
+func NewGraphs(s Store, ends *Ends, h *Heads, most int) *Graphs {
+	return &Graphs{store: s, ends: ends, places: bytelru.New[turnKey, dag.ConversationID](keptPlaces), heads: h, kept: bytelru.New[graphKey, *graph](most)}
 }
 
-// ErrBeyondHead is wrapped when a view is asked for that does not exist yet.
-var ErrBeyondHead = errors.New("as-of sequence number is beyond the head")
+// Stats counts the look-ups of graphs.
+func (gs *Graphs) Stats() bytelru.Stats { return gs.kept.Stats() }
 
-// view calls fn with the graph around a conversation, and the others given, as of
+// Head returns the tenant's head, or ErrWentBack if it is below one that was seen before.
+func (gs *Graphs) Head(ctx context.Context, tenant dag.Tenant) (dag.Seq, error) {
+	least := gs.heads.least(tenant) // taken before the store is asked: others may see it grow meanwhile
+	head, err := gs.store.Head(ctx, tenant)
+	if err == nil {
+		err = gs.heads.check(tenant, least, head)
+	}
+	return head, err
+}
+
+// Conversation returns a turn's conversation, or an error that wraps store.ErrNotFound.
+func (gs *Graphs) Conversation(ctx context.Context, tenant dag.Tenant, id dag.TurnID) (dag.ConversationID, error) {
+	key := turnKey{tenant, id}
+	if of, ok := gs.places.Get(key); ok {
+		return of, nil
+	}
+	records, err := gs.store.Turns(ctx, tenant, store.IDs{id})
+	if err != nil {
+		return dag.ConversationID{}, err
+	}
+	if len(records) == 0 {
+		return dag.ConversationID{}, fmt.Errorf("turn %s of tenant %s: %w", id, tenant, store.ErrNotFound)
+	}
+	of := records[0].Turn.Conversation
+	gs.places.Put(key, of, 1)
+	return of, nil
+}
+
+// View calls fn with the graph around a conversation, and the others given, as of
 // a sequence number; 0 is the present. settled is the number of the newest change of
 // that graph: as of any later number it is the same. If fn reports a *slice.MissingError, what
 // is missing is loaded and fn is called again. The view must not be used after fn
 // has returned. It returns the tenant's head at the time.
-func (gs *graphs) view(ctx context.Context, tenant dag.Tenant, conversation dag.ConversationID, asOf dag.Seq, others []dag.ConversationID, fn func(v dag.View, settled dag.Seq) error) (dag.Seq, error) {
+func (gs *Graphs) View(ctx context.Context, tenant dag.Tenant, conversation dag.ConversationID, asOf dag.Seq, others []dag.ConversationID, fn func(v dag.View, settled dag.Seq) error) (dag.Seq, error) {
 	key := graphKey{tenant, conversation}
 	g := gs.kept.GetOrPut(key, func() *graph {
 		return &graph{refresh: make(turnstile.Turnstile, 1), dag: dag.NewGraph(), parts: map[dag.ConversationID]struct{}{}}
@@ -113,7 +149,7 @@ func (gs *graphs) view(ctx context.Context, tenant dag.Tenant, conversation dag.
 			return 0, err
 		}
 		gs.kept.Put(key, g, size)
-		at, err := gs.ends.upTo(ctx, tenant, asOf, head)
+		at, err := gs.ends.UpTo(ctx, tenant, asOf, head)
 		if err != nil {
 			return head, err
 		}
@@ -136,11 +172,11 @@ func (gs *graphs) view(ctx context.Context, tenant dag.Tenant, conversation dag.
 
 // learn remembers where turns are, which any of them may be asked for next. Of a long
 // conversation that would drive out all others.
-func (gs *graphs) learn(tenant dag.Tenant, turns []dag.Skeleton) {
+func (gs *Graphs) learn(tenant dag.Tenant, turns []dag.Skeleton) {
 	const most = keptPlaces / 16
 	turns = turns[max(0, len(turns)-most):] // the newest
 	for i := range turns {
-		gs.places.Add(turnKey{tenant, turns[i].ID}, turns[i].Conversation)
+		gs.places.Put(turnKey{tenant, turns[i].ID}, turns[i].Conversation, 1)
 	}
 }
 
@@ -165,7 +201,7 @@ var errInconsistent = errors.New("kernel: a kept graph is inconsistent with the 
 
 // update brings the graph up to the store's head, and adds the conversations given. It
 // returns the head, the graph's size, and how many conversations it holds.
-func (g *graph) update(ctx context.Context, gs *graphs, tenant dag.Tenant, add []dag.ConversationID) (head dag.Seq, size, parts int, err error) {
+func (g *graph) update(ctx context.Context, gs *Graphs, tenant dag.Tenant, add []dag.ConversationID) (head dag.Seq, size, parts int, err error) {
 	came := g.asked.Load()
 	err = g.refresh.Pass(ctx, func() error {
 		head, err = g.ask(ctx, gs, tenant, add, came)
@@ -177,7 +213,7 @@ func (g *graph) update(ctx context.Context, gs *graphs, tenant dag.Tenant, add [
 
 // ask is update with refresh held. It is one query for all conversations; a graph of
 // several asks for the head first, since the query for news names each of them.
-func (g *graph) ask(ctx context.Context, gs *graphs, tenant dag.Tenant, add []dag.ConversationID, came uint64) (dag.Seq, error) {
+func (g *graph) ask(ctx context.Context, gs *Graphs, tenant dag.Tenant, add []dag.ConversationID, came uint64) (dag.Seq, error) {
 	if g.broken {
 		return 0, errInconsistent
 	}

@@ -1,0 +1,114 @@
+package projection
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/normalize"
+)
+
+// An Answer is what a traversal found, as of a number. The cache keeps it and returns it to others: nothing of it may be changed.
+type Answer struct {
+	knowledge.Answer
+	AsOf    dag.Seq
+	aliases *normalize.Table // that counted
+	once    sync.Once        // makes wire
+	wire    api.Traversal
+}
+
+// Shown is the answer in the names that counted. It is made once, with all its steps at once.
+func (a *Answer) Shown() api.Traversal {
+	a.once.Do(func() {
+		n := 0
+		for i := range a.Reached {
+			n += len(a.Reached[i].Path)
+		}
+		steps := make([]api.Step, 0, n)
+		a.wire = api.Traversal{Reached: make([]api.Reached, len(a.Reached)), Cut: string(a.Cut), Looked: a.Looked, AsOf: a.AsOf}
+		for i := range a.Reached {
+			r, from := &a.Reached[i], len(steps)
+			for _, e := range r.Path {
+				steps = append(steps, api.StepOf(e, a.aliases))
+			}
+			a.wire.Reached[i] = api.Reached{Entity: r.Entity, Hops: r.Hops, MinConfidence: r.MinConfidence, From: r.From, Path: steps[from:len(steps):len(steps)]}
+		}
+	})
+	return a.wire
+}
+
+// Traverse answers over a graph that has some of the view's edges. The answer is not kept.
+func (v *View) Traverse(ctx context.Context, over knowledge.Graph, q knowledge.Query) (*Answer, error) {
+	return v.found(knowledge.Traverse(ctx, over, v.Aliases, q))
+}
+
+// Paths is Traverse for the shortest ways to an entity, the best first.
+func (v *View) Paths(ctx context.Context, over knowledge.Graph, q knowledge.Query, to string) (*Answer, error) {
+	return v.found(knowledge.Paths(ctx, over, v.Aliases, q, to))
+}
+
+func (v *View) found(answer knowledge.Answer, err error) (*Answer, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &Answer{Answer: answer, AsOf: v.AsOf, aliases: v.Aliases}, nil
+}
+
+// Answer answers from memory what was asked twice before, as of the same number: most
+// questions come once, and to keep an answer costs a part of what it took.
+func (v *View) Answer(ctx context.Context, q knowledge.Query) (*Answer, error) {
+	f := v.of.cache
+	key := answerKey{v.erasures, v.AsOf, queryText(&q)}
+	kept, again := f.answers.Get(key)
+	if kept != nil {
+		return kept, nil
+	}
+	found, err := v.Traverse(ctx, v, q)
+	if err != nil {
+		return nil, err
+	}
+	if again {
+		f.keepAnswer(key, found)
+	} else {
+		f.answers.Put(key, nil, len(key.query)+256)
+	}
+	return found, nil
+}
+
+// bytesEach is what an edge takes with its names, and bytesStep a step of an answer without them.
+const bytesEach, bytesStep = 320, 256
+
+// keepAnswer keeps an answer, with edges of its own: those of the graph would keep all that
+// are beside them. Paths go on sharing them. Its steps are counted, though nobody may ever ask for them.
+func (f *Facts) keepAnswer(key answerKey, a *Answer) {
+	size := len(key.query) + 256
+	a.Reached = slices.Clone(a.Reached)
+	own := make(map[*knowledge.Edge]*knowledge.Edge, len(a.Reached))
+	for i := range a.Reached {
+		path := slices.Clone(a.Reached[i].Path)
+		for k, e := range path {
+			if own[e] == nil {
+				copied := *e
+				own[e] = &copied
+				size += bytesEach
+			}
+			path[k] = own[e]
+		}
+		a.Reached[i].Path = path
+		size += 256 + (8+bytesStep)*len(path)
+	}
+	f.answers.Put(key, a, size)
+}
+
+// queryText names a query among all.
+func queryText(q *knowledge.Query) string {
+	valid := "-"
+	if q.ValidAt != nil {
+		valid = q.ValidAt.String()
+	}
+	return fmt.Sprintf("%q %q %s %d %d %d %s", q.Start, q.Predicates, q.Direction, q.MaxHops, q.MaxResults, q.MinConfidence, valid)
+}

@@ -1,0 +1,252 @@
+package projection
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
+	"github.com/graphkernel/graphkernel/retrieval"
+	"github.com/graphkernel/graphkernel/retrieval/segments"
+	"github.com/graphkernel/graphkernel/store"
+)
+
+// An Indexing says how the index of a tenant's texts is made.
+type Indexing struct {
+	Check    bool                      // segments that the store has are read, and those that cannot be used are made again
+	Alone    bool                      // texts are read on one processor, for the sake of others
+	Progress func(reached, of dag.Seq) // called after each segment; nil: nobody looks
+}
+
+// An Indexed says what is there of the index of a tenant's texts.
+type Indexed struct {
+	Made    int // segments
+	Lacking int // segments that could not be made: a text of them cannot be read, or was erased at that very time
+	UpTo    dag.Seq
+}
+
+// Make makes the segments that the store does not have yet, as [segments.Filled] lists them, and keeps them. It reads the texts of one segment after the other. What is
+// made stays, whatever ends it: called again, it goes on.
+func (w *TenantWords) Make(ctx context.Context, how Indexing) (out Indexed, err error) {
+	failed := map[segments.Range]bool{}
+	for {
+		head, err := w.all.store.Head(ctx, w.tenant)
+		if err != nil {
+			return out, err
+		}
+		lacking, err := w.lacking(ctx, head, how.Check)
+		if err != nil {
+			return out, err
+		}
+		lacking = slices.DeleteFunc(lacking, func(l lack) bool { return failed[l.of] })
+		out.UpTo, out.Lacking = head/segments.Least*segments.Least, len(failed)
+		if len(lacking) == 0 {
+			return out, nil
+		}
+		how.Check = false
+		for _, l := range lacking {
+			if err := ctx.Err(); err != nil {
+				return out, err
+			}
+			made, err := w.makeSegment(ctx, l, how.Alone)
+			switch {
+			case err != nil && !errors.Is(err, store.ErrDamaged):
+				return out, err
+			case made:
+				out.Made++
+			default:
+				failed[l.of] = true
+			}
+			if how.Progress != nil {
+				how.Progress(l.of.UpTo, head)
+			}
+		}
+	}
+}
+
+// A lack is a segment that the store does not have in some series.
+type lack struct {
+	of     segments.Range
+	series []segments.Series
+}
+
+// lacking lists the segments of numbers up to head that the store does not have, ascending.
+func (w *TenantWords) lacking(ctx context.Context, head dag.Seq, check bool) (list []lack, err error) {
+	series := segments.Filled()
+	there := map[string]bool{}
+	x := w.maker(0)
+	for _, of := range series {
+		page := history.SnapshotPage{Prefix: of.Prefix(), Limit: 1_000, Names: true}
+		if check {
+			page.Limit, page.Names = segmentPage, false
+		}
+		for {
+			kept, err := w.all.store.Snapshots(ctx, w.tenant, page)
+			if err != nil {
+				return nil, err
+			}
+			for i := range kept {
+				_, r, ok := segments.Parse(kept[i].Name)
+				if ok && check {
+					_, _, ok = x.shelf.parseAny(ctx, of, r, &kept[i])
+				}
+				there[kept[i].Name] = ok
+			}
+			if len(kept) < page.Limit {
+				break
+			}
+			page.After = kept[len(kept)-1].Name
+		}
+	}
+	for _, r := range segments.Within(head) {
+		l := lack{of: r}
+		for _, of := range series {
+			if !there[r.Name(of)] {
+				l.series = append(l.series, of)
+			}
+		}
+		if l.series != nil {
+			list = append(list, l)
+		}
+	}
+	return list, nil
+}
+
+// makeSegment makes a segment of smaller ones, and of the texts of which there are none, and reports whether the store keeps it.
+func (w *TenantWords) makeSegment(ctx context.Context, l lack, alone bool) (bool, error) {
+	known, err := w.all.store.Head(ctx, w.tenant) // before the texts are read
+	if err != nil {
+		return false, err
+	}
+	x := w.maker(l.of.After)
+	into, _ := x.held.now()
+	if alone {
+		into.ReadAlone()
+	}
+	var parts []*retrieval.Segment
+	for _, part := range l.of.Parts() {
+		of, err := w.all.store.Snapshots(ctx, w.tenant, history.SnapshotPage{Prefix: part.Name(x.shelf.words()), Limit: 1})
+		if err != nil {
+			return false, err
+		}
+		parts = append(parts, x.shelf.parse(ctx, of)...)
+	}
+	if err := x.load(ctx, into, parts, l.of.UpTo); err != nil {
+		return false, err
+	}
+	if err := x.readTexts(ctx, into, l.of.UpTo); err != nil {
+		return false, err
+	}
+	if n := x.LeftOut(l.of.UpTo); n > 0 {
+		return false, fmt.Errorf("%w: %d texts of numbers %d to %d", store.ErrDamaged, n, l.of.After+1, l.of.UpTo)
+	}
+	return x.shelf.write(ctx, &x.held, into, l.of, l.series, known)
+}
+
+// maker returns an index of its own, with vectors of the table that ships, that begins after a number. Nothing is kept of it, and it follows no erasures.
+func (w *TenantWords) maker(after dag.Seq) *Index {
+	p := retrieval.DefaultPolicy()
+	for _, of := range segments.Filled() {
+		if of.Model != "" {
+			p.Dense.Embedder = of.Model
+		}
+	}
+	f, err := w.all.options.Embedders.formOf(&p)
+	if err != nil {
+		panic("projection: " + err.Error()) // the table that ships is always there
+	}
+	x := w.fresh(f)
+	x.held.filled = after
+	return x
+}
+
+// An IndexQueue holds the tenants whose index may lack segments, while somebody makes indexes. The zero value is empty.
+type IndexQueue struct {
+	mu      sync.Mutex
+	waiting map[dag.Tenant]bool    // guarded by mu; true: each segment is to be looked at
+	whole   map[dag.Tenant]dag.Seq // guarded by mu; the store has every segment up to this number, as far as is known
+	wake    chan struct{}          // has room for one; nil while nobody makes indexes
+}
+
+// Grew notes that a tenant has new turns up to a head.
+func (q *IndexQueue) Grew(tenant dag.Tenant, head dag.Seq) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if head >= q.whole[tenant]+segments.Least {
+		q.want(tenant, false)
+	}
+}
+
+// Dropped notes that the store may have dropped segments of a tenant, or with check that it has some that cannot be used.
+func (q *IndexQueue) Dropped(tenant dag.Tenant, check bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	delete(q.whole, tenant)
+	q.want(tenant, check)
+}
+
+// want is called with the lock held.
+func (q *IndexQueue) want(tenant dag.Tenant, check bool) {
+	if q.wake == nil {
+		return
+	}
+	q.waiting[tenant] = q.waiting[tenant] || check
+	select {
+	case q.wake <- struct{}{}:
+	default:
+	}
+}
+
+// next takes a tenant that waits.
+func (q *IndexQueue) next() (tenant dag.Tenant, check, ok bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for tenant, check = range q.waiting {
+		delete(q.waiting, tenant)
+		return tenant, check, true
+	}
+	return "", false, false
+}
+
+// Keep calls make for the tenants that are named, with check if so, and then for each one that waits, until ctx ends. failed is called with
+// each error; such a tenant waits again when it has grown. Keep is called once.
+func (q *IndexQueue) Keep(ctx context.Context, tenants []dag.Tenant, check bool, make func(dag.Tenant, Indexing) (Indexed, error), failed func(dag.Tenant, error)) {
+	wake := q.begin(tenants, check)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-wake:
+		}
+		for {
+			tenant, check, ok := q.next()
+			if !ok || ctx.Err() != nil {
+				break
+			}
+			done, err := make(tenant, Indexing{Check: check, Alone: true})
+			if err != nil {
+				if ctx.Err() == nil {
+					failed(tenant, err)
+				}
+				continue
+			}
+			q.mu.Lock()
+			q.whole[tenant] = done.UpTo
+			q.mu.Unlock()
+		}
+	}
+}
+
+// begin empties the queue but for some tenants.
+func (q *IndexQueue) begin(tenants []dag.Tenant, check bool) (wake chan struct{}) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.wake, q.waiting, q.whole = make(chan struct{}, 1), map[dag.Tenant]bool{}, map[dag.Tenant]dag.Seq{}
+	for _, tenant := range tenants {
+		q.want(tenant, check)
+	}
+	return q.wake
+}
