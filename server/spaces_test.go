@@ -80,6 +80,8 @@ func TestSpacesHidden(t *testing.T) {
 		switch good := g.IntN(2) == 0; {
 		case good && q.op == "assembleContext":
 			q.body = api.ContextRequest{Task: "whom does ada know, and babbage"}
+		case good && q.op == "listFacts": // few of the filters that are drawn let a fact through
+			q.query = nil
 		case good && q.op == "findPaths":
 			q.query = url.Values{"from": {"ada"}, "to": {"babbage"}, "count": {"5"}}
 		case good && q.op == "factHistory":
