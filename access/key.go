@@ -79,7 +79,7 @@ func (k *Key) Check() error {
 		return err
 	}
 	if !k.CreatedAt.Valid() || !k.RevokedAt.Valid() {
-		return fmt.Errorf("%w: API key %s, created at %d, revoked at %d", dag.ErrForm, k.ID, k.CreatedAt, k.RevokedAt)
+		return fmt.Errorf("%w: API key %s has the time of creation %d and of revocation %d; want times from 1970 to 9999", dag.ErrForm, k.ID, k.CreatedAt, k.RevokedAt)
 	}
 	if k.Hash == ([32]byte{}) {
 		return fmt.Errorf("%w: API key %s has no hash", dag.ErrForm, k.ID)
@@ -128,7 +128,7 @@ type Presented struct {
 func Parse(text string) (Presented, error) {
 	const most = len(prefix) + 1 + 63 + 1 + 2*idBytes + 1 + 2*secretBytes
 	if len(text) > most {
-		return Presented{}, fmt.Errorf("%w: %d characters are too many", ErrKey, len(text))
+		return Presented{}, fmt.Errorf("%w: it has %d characters, which is too long", ErrKey, len(text))
 	}
 	head, rest, _ := strings.Cut(text, ".")
 	tenant, rest, _ := strings.Cut(rest, ".")

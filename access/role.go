@@ -113,7 +113,7 @@ func CheckCredential(name string) error {
 		return CheckID(name)
 	}
 	if !IsSubject(subject) {
-		return fmt.Errorf("%w: the subject of a JWT has 1 to %d bytes of printable text", dag.ErrForm, MaxSubject)
+		return fmt.Errorf("%w: want a subject of a JWT with 1 to %d bytes of printable text", dag.ErrForm, MaxSubject)
 	}
 	return nil
 }

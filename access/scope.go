@@ -50,7 +50,7 @@ func ParseScope(written Scope) (Scope, error) {
 	s.Authors, s.SpeaksFor, s.Spaces = sorted(written.Authors), sorted(written.SpeaksFor), sorted(written.Spaces)
 	for _, list := range [...][2]string{{written.Roles, s.Roles}, {written.Authors, s.Authors}, {written.SpeaksFor, s.SpeaksFor}, {written.Spaces, s.Spaces}} {
 		if strings.TrimSpace(list[0]) != "" && list[1] == "" {
-			return Scope{}, fmt.Errorf("%w: a list of nothing but commas", dag.ErrForm)
+			return Scope{}, fmt.Errorf("%w: the list contains only commas; name an item, or leave the list out", dag.ErrForm)
 		}
 	}
 	return s, s.Check()
@@ -136,11 +136,11 @@ func checkPatterns(of, list string, most int) error {
 func (s Scope) CheckFor(role Role) error {
 	switch {
 	case s.Roles+s.Authors != "" && !role.May(Admit):
-		return fmt.Errorf("%w: a key of role %s admits no turns, so it has no roles and authors to admit", dag.ErrForm, role)
+		return fmt.Errorf("%w: a key of role %s cannot admit turns, so it must not list roles or authors to admit", dag.ErrForm, role)
 	case s.SpeaksFor != "" && role != Agent:
-		return fmt.Errorf("%w: a key of role %s speaks for every author or admits no turns; authors to speak for are of a key of role %s", dag.ErrForm, role, Agent)
+		return fmt.Errorf("%w: a key of role %s cannot list authors to speak for; only a key of role %s can", dag.ErrForm, role, Agent)
 	case s.Spaces != "" && (role.May(Read) || !role.May(Recall)):
-		return fmt.Errorf("%w: a key of role %s has no spaces, for it reads all that is recorded, or no beliefs; one of role %s may have them", dag.ErrForm, role, Agent)
+		return fmt.Errorf("%w: a key of role %s cannot be limited to spaces; only a key of role %s can", dag.ErrForm, role, Agent)
 	}
 	return nil
 }
@@ -166,7 +166,7 @@ type ScopeError struct {
 }
 
 func (e *ScopeError) Error() string {
-	return fmt.Sprintf("turn %s: this key does not admit the %s %.200q; it admits %s; an admin makes one that does with: graphkernel apikey create %s", e.Turn, e.Field, e.Value, e.Rule, e.Way)
+	return fmt.Sprintf("turn %s: this key does not admit the %s %.200q; it admits %s; an admin can make a key that admits it with: graphkernel apikey create %s", e.Turn, e.Field, e.Value, e.Rule, e.Way)
 }
 
 // wider returns the options for a key that admits, in addition to the scope, one more role or one more author.
@@ -177,7 +177,7 @@ func (s Scope) wider(of Role, role, author string) string {
 	}
 	switch {
 	case author != "":
-		way += " --admit-authors PATTERNS, of which one fits that author"
+		way += " --admit-authors PATTERNS (one of them must match that author)"
 	case s.Authors != "":
 		way += " --admit-authors '" + s.Authors + "'"
 	}

@@ -33,7 +33,7 @@ func (f *NewFact) Act(source string) (knowledge.Act, error) {
 	fact, err := knowledge.NewFact(f.Subject, f.Predicate, f.Object, source)
 	if name := fact.Object; err == nil && f.ObjectText != nil {
 		if fact, err = knowledge.NewText(f.Subject, f.Predicate, *f.ObjectText, source); err == nil && fact.Object != name {
-			return knowledge.Act{}, &canon.FieldError{Path: "object_text", Err: fmt.Errorf("its name is %s, and object is %s", fact.Object, name)}
+			return knowledge.Act{}, &canon.FieldError{Path: "object_text", Err: fmt.Errorf("the name of this text is %s, but object is %s", fact.Object, name)}
 		}
 	}
 	if err != nil {

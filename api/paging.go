@@ -43,14 +43,14 @@ func (p *Paging) InView(asOf dag.Seq) (after, of dag.Seq, err error) {
 		return 0, 0, BadAfter(p.After)
 	}
 	if asOf != 0 && asOf != dag.Seq(m) {
-		return 0, 0, Faultf(CodeInvalid, "query parameter as_of", "as_of is %d, and after is of a listing as of %d", asOf, m)
+		return 0, 0, Faultf(CodeInvalid, "query parameter as_of", "as_of is %d, but after continues a listing as of %d", asOf, m)
 	}
 	return dag.Seq(n), dag.Seq(m), nil
 }
 
 // BadAfter is the fault of a cursor that is not one of the list.
 func BadAfter(text string) *Fault {
-	return Faultf(CodeInvalid, "query parameter after", "after is %q, which is no next of this list", text)
+	return Faultf(CodeInvalid, "query parameter after", "after is %q, want the next of a page of this list", text)
 }
 
 // Next returns the cursor of the page after a number.

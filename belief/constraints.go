@@ -54,7 +54,7 @@ func (c *Constraints) Conflict(a, b Literal) bool {
 func (c *Constraints) Check() error {
 	for i, p := range c.Functional {
 		if i > 0 && c.Functional[i-1] >= p {
-			return fmt.Errorf("%w: functional predicates must ascend, each once: %.80q", ErrForm, p)
+			return fmt.Errorf("%w: functional predicates must ascend, each once: %.80q is out of order", ErrForm, p)
 		}
 	}
 	for i := range c.Exclusive {
@@ -62,7 +62,7 @@ func (c *Constraints) Check() error {
 		if i > 0 {
 			b := &c.Exclusive[i-1]
 			if b.Predicate > e.Predicate || b.Predicate == e.Predicate && slices.Compare(b.Objects, e.Objects) >= 0 {
-				return fmt.Errorf("%w: exclusive sets must ascend by predicate and objects, each once: that of %.80q", ErrForm, e.Predicate)
+				return fmt.Errorf("%w: exclusive sets must ascend by predicate and objects, each once: the set of %.80q is out of order", ErrForm, e.Predicate)
 			}
 		}
 		if len(e.Objects) < 2 {
@@ -70,7 +70,7 @@ func (c *Constraints) Check() error {
 		}
 		for k := 1; k < len(e.Objects); k++ {
 			if e.Objects[k-1] >= e.Objects[k] {
-				return fmt.Errorf("%w: the objects of an exclusive set of %.80q must ascend, each once: %.80q", ErrForm, e.Predicate, e.Objects[k])
+				return fmt.Errorf("%w: the objects of an exclusive set of %.80q must ascend, each once: %.80q is out of order", ErrForm, e.Predicate, e.Objects[k])
 			}
 		}
 	}

@@ -52,7 +52,7 @@ func ParseItem(s string) (Item, error) {
 		return "", fmt.Errorf("%w: the address %.80q, want kref://PROJECT/SPACE/NAME.KIND", ErrForm, s)
 	}
 	if item, _, more := strings.Cut(s, "?"); more {
-		return "", fmt.Errorf("%w: the address %.200q names more than an item; give %.200s", ErrForm, s, item)
+		return "", fmt.Errorf("%w: the address %.200q names more than an item; use %.200s", ErrForm, s, item)
 	}
 	if _, err := ParseSpace(rest[:at]); err != nil {
 		return "", fmt.Errorf("the address %.80q: %w", s, err)
@@ -64,7 +64,7 @@ func ParseItem(s string) (Item, error) {
 func NewItem(s Space, name string) (Item, error) {
 	dot := strings.LastIndexByte(name, '.')
 	if !segment.MatchString(name) || dot <= 0 || !kindOf.MatchString(name[dot+1:]) {
-		return "", fmt.Errorf("%w: an item called %.80q, want NAME.KIND with [a-z0-9][a-z0-9._-]{0,63} and the kind [a-z][a-z0-9_-]{0,31}", ErrForm, name)
+		return "", fmt.Errorf("%w: the name of the item is %.80q, want NAME.KIND with [a-z0-9][a-z0-9._-]{0,63} and the kind [a-z][a-z0-9_-]{0,31}", ErrForm, name)
 	}
 	return Item(scheme + string(s) + "/" + name), nil
 }
@@ -167,7 +167,7 @@ func ParseAddress(s string) (a Address, err error) {
 		}
 	}
 	if a.Revision < 0 || a.String() != s {
-		return Address{}, fmt.Errorf("%w: the address %.200q, whose only spelling is %.200q", ErrForm, s, a.String())
+		return Address{}, fmt.Errorf("%w: the address %.200q is not in its only spelling, %.200q", ErrForm, s, a.String())
 	}
 	return a, nil
 }

@@ -60,7 +60,7 @@ func (l Literal) Check() error {
 		if name, err := normalize.Name(n.name); err != nil {
 			return fmt.Errorf("%w: %s: %w", ErrForm, n.what, err)
 		} else if name != n.name {
-			return fmt.Errorf("%w: %s %.80q is not a canonical name, which is %.80q", ErrForm, n.what, n.name, name)
+			return fmt.Errorf("%w: %s %.80q is not a canonical name, want %.80q", ErrForm, n.what, n.name, name)
 		}
 	}
 	return nil
@@ -110,7 +110,7 @@ func (s Span) Overlaps(o Span) bool { return s.From < o.Until && o.From < s.Unti
 // Check refuses a span that contains no instant.
 func (s Span) Check() error {
 	if !s.From.Valid() || !s.Until.Valid() || s.From >= s.Until {
-		return fmt.Errorf("%w: it holds from %s until before %s, which is no time", ErrForm, s.From, s.Until)
+		return fmt.Errorf("%w: it holds from %s until before %s, want an end after the beginning", ErrForm, s.From, s.Until)
 	}
 	return nil
 }

@@ -11,11 +11,11 @@ import (
 // Errors of operators.
 var (
 	// ErrInput is wrapped if the input of an operator contradicts itself.
-	ErrInput = errors.New("what is to be believed contradicts itself")
+	ErrInput = errors.New("the request contradicts itself")
 	// ErrConflict is wrapped if an operator is refused because its input contradicts the base.
-	ErrConflict = errors.New("it contradicts what is believed")
+	ErrConflict = errors.New("the request contradicts the beliefs of the space")
 	// ErrProtected is wrapped if a protected element would give way.
-	ErrProtected = errors.New("it would take the place of what is protected")
+	ErrProtected = errors.New("the request would replace a protected belief")
 )
 
 // A Decision says how an operator changes a base.

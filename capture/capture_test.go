@@ -271,7 +271,7 @@ func TestHooks(t *testing.T) {
 	}
 	for settings, want := range map[string]string{
 		`[]`:                        "want an object",
-		`{"a":1,"a":2}`:             `"a" is there twice`,
+		`{"a":1,"a":2}`:             `"a" occurs twice`,
 		`{"hooks":[]}`:              "hooks: want an object",
 		`{"hooks":{"Stop":{}}}`:     "hooks.Stop",
 		`{"a":1`:                    "unexpected end",

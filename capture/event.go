@@ -76,7 +76,7 @@ func ReadEvent(agent Agent, in io.Reader) (*Event, error) {
 	case e.Transcript != "" && !filepath.IsAbs(e.Transcript):
 		return nil, fmt.Errorf("capture: %w: transcript_path %.200q is not absolute", ErrEvent, e.Transcript)
 	case e.Name == "" && e.Transcript == "":
-		return nil, fmt.Errorf("capture: %w: it has no hook_event_name", ErrEvent)
+		return nil, fmt.Errorf("capture: %w: the event has no hook_event_name", ErrEvent)
 	}
 	return e, nil
 }
@@ -107,9 +107,9 @@ func ReadCall(agent Agent, in io.Reader) (*Call, error) {
 		case err != nil:
 			return nil, fmt.Errorf("capture: %w: %w", ErrEvent, err)
 		case json.Unmarshal(value, need.to) != nil || *need.to == "":
-			return nil, fmt.Errorf("capture: %w: it has no %s that is a text", ErrEvent, need.name)
+			return nil, fmt.Errorf("capture: %w: the event has no string %s", ErrEvent, need.name)
 		case need.to == &event && agent.named(event) != PreToolUse:
-			return nil, fmt.Errorf("capture: the event is %.80q, and a guard judges %s", event, agent.called(PreToolUse))
+			return nil, fmt.Errorf("capture: the event is %.80q, but a guard judges only %s", event, agent.called(PreToolUse))
 		}
 	}
 	if c.Input, err = o.only("tool_input"); err != nil {
@@ -159,7 +159,7 @@ func (o object) only(name string) (value json.RawMessage, err error) {
 		switch {
 		case !strings.EqualFold(m.name, name):
 		case m.name != name:
-			return nil, fmt.Errorf("%.40q is %s to programs that heed no letter case", m.name, name)
+			return nil, fmt.Errorf("%.40q is the same name as %s to programs that ignore letter case", m.name, name)
 		case value != nil:
 			return nil, fmt.Errorf("%s comes twice", name)
 		default:

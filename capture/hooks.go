@@ -12,7 +12,7 @@ import (
 )
 
 // ErrSettings is wrapped if an agent's settings have a form into which hooks cannot be merged.
-var ErrSettings = errors.New("not settings that hooks can be added to")
+var ErrSettings = errors.New("hooks cannot be added to these settings")
 
 // HookTimeout is how long an agent waits for a hook, in seconds. A hook that captures takes milliseconds.
 const HookTimeout = 10
@@ -208,7 +208,7 @@ func readObject(data []byte) (object, error) {
 	seen := map[string]bool{}
 	for _, m := range o {
 		if seen[m.name] {
-			return nil, fmt.Errorf("%q is there twice", m.name)
+			return nil, fmt.Errorf("%q occurs twice", m.name)
 		}
 		seen[m.name] = true
 	}

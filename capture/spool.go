@@ -116,7 +116,7 @@ func (s *Spool) add(name string, data []byte) error {
 			return err
 		}
 		if len(entries) >= MaxMarks {
-			return fmt.Errorf("%w: %d files in %s; any command that opens the store takes them in", ErrFull, len(entries), s.folder)
+			return fmt.Errorf("%w: %d files in %s; any command that opens the store imports them", ErrFull, len(entries), s.folder)
 		}
 	}
 	return secretfile.Save(path, data, false)
@@ -183,7 +183,7 @@ func readMark(path string) (*Mark, error) {
 	}
 	var m Mark
 	if err := json.Unmarshal(data, &m); err != nil || m.Transcript == "" {
-		return nil, fmt.Errorf("capture: %s is no mark of a session: %w", path, cmp.Or(err, errors.New("it names no transcript")))
+		return nil, fmt.Errorf("capture: %s is no mark of a session: %w", path, cmp.Or(err, errors.New("the mark names no transcript")))
 	}
 	return &m, nil
 }

@@ -33,7 +33,7 @@ func (c Beliefs) Prove(ctx context.Context, r api.BeliefProofRequest) (BeliefPro
 func beliefProof(r *api.BeliefProofRequest, data []byte, digest, id string) (BeliefProof, error) {
 	b := BeliefProof{Bytes: data, SHA256: sha256.Sum256(data)}
 	if digest != b.SHA256.String() {
-		return BeliefProof{}, fmt.Errorf("it was announced as %.80q, and its SHA-256 is %s", digest, b.SHA256)
+		return BeliefProof{}, fmt.Errorf("the bundle was announced with SHA-256 %.80q, but its SHA-256 is %s", digest, b.SHA256)
 	}
 	var err error
 	if b.Claim, err = consistent(beliefs.Parse, data); err != nil {
@@ -42,11 +42,11 @@ func beliefProof(r *api.BeliefProofRequest, data []byte, digest, id string) (Bel
 	asked := &b.Claim.Question
 	switch {
 	case id != string(b.Claim.Provenance.SliceID):
-		return BeliefProof{}, fmt.Errorf("it was announced as %.80q, and is %s", id, b.Claim.Provenance.SliceID)
+		return BeliefProof{}, fmt.Errorf("the bundle was announced as slice %.80q, but is slice %s", id, b.Claim.Provenance.SliceID)
 	case asked.Space != r.Space || asked.Literal.Not != r.BeliefStatement.Not || instant(asked.ValidAt) != instant(r.ValidAt):
-		return BeliefProof{}, fmt.Errorf("it is of another space, sign or time than was asked for")
+		return BeliefProof{}, fmt.Errorf("the bundle is of another space, sign or time than was requested")
 	case r.AsOf != 0 && b.Claim.AsOf != r.AsOf:
-		return BeliefProof{}, fmt.Errorf("it is as of %d, and %d was asked for", b.Claim.AsOf, r.AsOf)
+		return BeliefProof{}, fmt.Errorf("the bundle is as of %d, but %d was requested", b.Claim.AsOf, r.AsOf)
 	}
 	return b, nil
 }

@@ -141,14 +141,14 @@ func New(baseURL, key string, o Options) (*Client, error) {
 	}
 	switch {
 	case u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || u.Opaque != "":
-		return nil, errors.New("client: the URL holds more than scheme, host and path; the key is given apart")
+		return nil, errors.New("client: the URL may have only a scheme, a host and a path; pass the key separately")
 	case u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
 		return nil, fmt.Errorf("client: URL %q, want https://HOST", u.Redacted())
 	case u.Scheme == "http" && !o.AllowPlaintext && !loopback.Is(u.Hostname()):
-		return nil, fmt.Errorf("client: %s would send the key in the clear; use https, or set AllowPlaintext", u.Redacted())
+		return nil, fmt.Errorf("client: %s would send the key unencrypted; use https, or set AllowPlaintext", u.Redacted())
 	}
 	if key == "" || strings.IndexFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) >= 0 {
-		return nil, errors.New("client: the key is empty, or holds what no key holds")
+		return nil, errors.New("client: the key is empty, or has spaces or characters other than printable ASCII")
 	}
 	o.fill()
 	return &Client{&conn{

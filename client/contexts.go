@@ -40,7 +40,7 @@ func (c Contexts) Assemble(ctx context.Context, r api.ContextRequest) (Context, 
 func contextOf(r *api.ContextRequest, data []byte, digest, id string) (Context, error) {
 	b := Context{Bytes: data, SHA256: sha256.Sum256(data)}
 	if digest != b.SHA256.String() {
-		return Context{}, fmt.Errorf("it was announced as %.80q, and its SHA-256 is %s", digest, b.SHA256)
+		return Context{}, fmt.Errorf("the bundle was announced with SHA-256 %.80q, but its SHA-256 is %s", digest, b.SHA256)
 	}
 	var err error
 	if b.Claim, err = consistent(contexts.Parse, data); err != nil {
@@ -53,19 +53,19 @@ func contextOf(r *api.ContextRequest, data []byte, digest, id string) (Context, 
 	}
 	switch {
 	case id != string(p.SliceID):
-		return Context{}, fmt.Errorf("it was announced as %.80q, and is %s", id, p.SliceID)
+		return Context{}, fmt.Errorf("the bundle was announced as slice %.80q, but is slice %s", id, p.SliceID)
 	case asked.Task != r.Task || (asked.Anchor == nil) != (r.Anchor == "") || asked.Anchor != nil && isTurnID(r.Anchor) && asked.Anchor.String() != r.Anchor:
-		return Context{}, fmt.Errorf("it is of another task or anchor than was asked for")
+		return Context{}, fmt.Errorf("the context is of another task or anchor than was requested")
 	case !slices.EqualFunc(asked.Spaces, r.Spaces, func(name string, s belief.Space) bool { return name == string(s) }):
-		return Context{}, fmt.Errorf("it is of the spaces %q, and %q were asked for", asked.Spaces, r.Spaces)
+		return Context{}, fmt.Errorf("the context is of the spaces %q, but %q were requested", asked.Spaces, r.Spaces)
 	case r.Budget != 0 && asked.Budget != r.Budget && (r.Fit == 0 || asked.Budget > r.Budget):
-		return Context{}, fmt.Errorf("its budget is %d, and %d was asked for", asked.Budget, r.Budget)
+		return Context{}, fmt.Errorf("the budget is %d, but %d was requested", asked.Budget, r.Budget)
 	case r.Fit != 0 && len(b.Claim.Render()) > r.Fit:
-		return Context{}, fmt.Errorf("its prompt has %d bytes, and at most %d were asked for", len(b.Claim.Render()), r.Fit)
+		return Context{}, fmt.Errorf("the prompt has %d bytes, but at most %d were requested", len(b.Claim.Render()), r.Fit)
 	case p.PolicyID != want:
-		return Context{}, fmt.Errorf("its policy is %s, and %s was asked for", p.PolicyID, want)
+		return Context{}, fmt.Errorf("the policy of the bundle is %s, but %s was requested", p.PolicyID, want)
 	case r.AsOf != 0 && b.Claim.AsOf != r.AsOf:
-		return Context{}, fmt.Errorf("it is as of %d, and %d was asked for", b.Claim.AsOf, r.AsOf)
+		return Context{}, fmt.Errorf("the bundle is as of %d, but %d was requested", b.Claim.AsOf, r.AsOf)
 	}
 	return b, nil
 }

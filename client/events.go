@@ -85,7 +85,7 @@ func (f *follower) follow(ctx context.Context) error {
 		case ctx.Err() != nil:
 			return fmt.Errorf("client: the stream of events: %w", ctx.Err())
 		case f.stood && f.at == nil:
-			return fmt.Errorf("client: the stream was cut before it said where it began: %w", err)
+			return fmt.Errorf("client: the stream was cut before its first event said where it began: %w", err)
 		}
 		wait, again := f.again(err)
 		if !again {
@@ -253,7 +253,7 @@ func (f *follower) dispatch(id, name string, data []byte) error {
 		return fmt.Errorf("event %s: %w", id, err)
 	}
 	if says != want {
-		return fmt.Errorf("event %s is numbered %d", id, says)
+		return fmt.Errorf("event %s has the number %d in its data", id, says)
 	}
 	f.at, f.failures = &at, 0
 	if !f.yield(e, nil) {

@@ -58,7 +58,7 @@ func evidenceOf(w *api.Evidence, digest *dag.Digest, err error) (Evidence, error
 	}
 	e := Evidence{Attestation: w.Attestation, Proof: []byte(w.Proof), Index: w.Index, Origin: w.Origin, SliceID: w.SliceID, KeyID: w.KeyID, IssuedAt: w.IssuedAt.String()}
 	if e.SHA256 = w.BundleSHA256; digest != nil && e.SHA256 != *digest {
-		err = fmt.Errorf("the evidence is of bundle %s, and %s was asked for", e.SHA256, digest)
+		err = fmt.Errorf("the evidence is of bundle %s, but %s was requested", e.SHA256, digest)
 	}
 	if err == nil && (len(w.Attestation) == 0 || string(w.Attestation) == "null" || w.Proof == "") {
 		err = fmt.Errorf("%w: the attestation or the proof is missing", ErrNoEvidence)

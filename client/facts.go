@@ -41,7 +41,7 @@ func instant(t *dag.Time) string {
 func factBundle(r *api.FactSliceRequest, data []byte, digest, id string) (FactBundle, error) {
 	b := FactBundle{Bytes: data, SHA256: sha256.Sum256(data)}
 	if digest != b.SHA256.String() {
-		return FactBundle{}, fmt.Errorf("it was announced as %.80q, and its SHA-256 is %s", digest, b.SHA256)
+		return FactBundle{}, fmt.Errorf("the bundle was announced with SHA-256 %.80q, but its SHA-256 is %s", digest, b.SHA256)
 	}
 	var err error
 	if b.Claim, err = consistent(facts.Parse, data); err != nil {
@@ -64,15 +64,15 @@ func factBundle(r *api.FactSliceRequest, data []byte, digest, id string) (FactBu
 	p, asked := &b.Claim.Provenance, &b.Claim.Question
 	switch {
 	case id != string(p.SliceID):
-		return FactBundle{}, fmt.Errorf("it was announced as slice %.80q, and is slice %s", id, p.SliceID)
+		return FactBundle{}, fmt.Errorf("the bundle was announced as slice %.80q, but is slice %s", id, p.SliceID)
 	case !slices.Equal(asked.Start, start):
-		return FactBundle{}, fmt.Errorf("it starts from %.200q, and %.200q was asked for", asked.Start, start)
+		return FactBundle{}, fmt.Errorf("the bundle starts from %.200q, but %.200q was requested", asked.Start, start)
 	case instant(asked.ValidAt) != instant(r.ValidAt):
-		return FactBundle{}, fmt.Errorf("it is of the time %q, and %q was asked for", instant(asked.ValidAt), instant(r.ValidAt))
+		return FactBundle{}, fmt.Errorf("the bundle is of the time %q, but %q was requested", instant(asked.ValidAt), instant(r.ValidAt))
 	case p.PolicyID != want:
-		return FactBundle{}, fmt.Errorf("its policy is %s, and %s was asked for", p.PolicyID, want)
+		return FactBundle{}, fmt.Errorf("the policy of the bundle is %s, but %s was requested", p.PolicyID, want)
 	case r.AsOf != 0 && b.Claim.AsOf != r.AsOf:
-		return FactBundle{}, fmt.Errorf("it is as of %d, and %d was asked for", b.Claim.AsOf, r.AsOf)
+		return FactBundle{}, fmt.Errorf("the bundle is as of %d, but %d was requested", b.Claim.AsOf, r.AsOf)
 	}
 	return b, nil
 }

@@ -48,7 +48,7 @@ func (c Facts) All(ctx context.Context, f api.FactFilter, asOf dag.Seq) iter.Seq
 func (c Facts) Retract(ctx context.Context, f api.FactFilter, reason string, dry bool) (api.Retracted, error) {
 	w, err := call(ctx, c.conn, api.RetractFacts, api.Retracting{FactFilter: f, Reason: reason, DryRun: dry})
 	if err == nil && w.DryRun != dry {
-		err = fmt.Errorf("client: %w: dry_run is %t, and %t was asked for", ErrAnswer, w.DryRun, dry)
+		err = fmt.Errorf("client: %w: dry_run is %t, but %t was requested", ErrAnswer, w.DryRun, dry)
 	}
 	return w, err
 }

@@ -105,9 +105,9 @@ func TestSliceLies(t *testing.T) {
 		{"a weak digest", client.Request{Anchor: ids[3]}, true3, func(a *told) { a.header["ETag"] = "W/" + a.header["ETag"] }, "SHA-256"},
 		{"the slice id", client.Request{Anchor: ids[3]}, true3, func(a *told) { a.header["Slice-Id"] = "0123456789abcdef" }, "announced as slice"},
 		{"no slice id", client.Request{Anchor: ids[3]}, true3, func(a *told) { delete(a.header, "Slice-Id") }, "announced as slice"},
-		{"another anchor", client.Request{Anchor: ids[3]}, true1, func(*told) {}, "its anchor is"},
-		{"another policy", client.Request{Anchor: ids[3]}, narrow, func(*told) {}, "its policy is"},
-		{"the default policy", client.Request{Anchor: ids[3], Policy: "narrow@1"}, true3, func(*told) {}, "its policy is"},
+		{"another anchor", client.Request{Anchor: ids[3]}, true1, func(*told) {}, "the anchor of the bundle is"},
+		{"another policy", client.Request{Anchor: ids[3]}, narrow, func(*told) {}, "the policy of the bundle is"},
+		{"the default policy", client.Request{Anchor: ids[3], Policy: "narrow@1"}, true3, func(*told) {}, "the policy of the bundle is"},
 		{"another view", client.Request{Anchor: ids[3], AsOf: 5}, early, func(*told) {}, "as of 4"},
 		{"half", client.Request{Anchor: ids[3]}, true3, func(a *told) { a.body = a.body[:len(a.body)/2] }, "SHA-256"},
 		{"nothing at all", client.Request{Anchor: ids[3]}, true3, both(func(a *told) { a.body = nil }, sealed), "malformed bundle"},
@@ -319,7 +319,7 @@ func TestHugeAnswers(t *testing.T) {
 		})
 		want := "more than 1000 bytes"
 		if announced {
-			want = "1099511627776 bytes, at most 1000"
+			want = "1099511627776 bytes, want at most 1000"
 		}
 		if _, err := c.Slices().Cut(t.Context(), client.Request{Anchor: ids[3]}); !errors.Is(err, client.ErrAnswer) || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v", err)

@@ -14,7 +14,7 @@ import (
 func registered(w *api.RegisteredPolicy) (policy.Registered, error) {
 	p, err := standard.Forms().ParseRegistration(encode(api.PolicyRegistration{PolicyID: w.PolicyID, Policy: w.Policy}))
 	if err == nil && p.Hash().String() != w.PolicyParamsHash {
-		err = fmt.Errorf("policy %s was announced with hash %.80q, and its hash is %s", p.ID(), w.PolicyParamsHash, p.Hash())
+		err = fmt.Errorf("policy %s was announced with hash %.80q, but its hash is %s", p.ID(), w.PolicyParamsHash, p.Hash())
 	}
 	return p, err
 }
@@ -36,7 +36,7 @@ func (c Policies) All(ctx context.Context) (policy.Registry, error) {
 		}
 	}
 	if got := r.Fingerprint(); got != w.RegistryFingerprint {
-		return policy.Registry{}, fmt.Errorf("client: %w: the registry was announced as %.80q, and is %s", ErrAnswer, w.RegistryFingerprint, got)
+		return policy.Registry{}, fmt.Errorf("client: %w: the registry was announced with fingerprint %.80q, but its fingerprint is %s", ErrAnswer, w.RegistryFingerprint, got)
 	}
 	return r, nil
 }
@@ -54,7 +54,7 @@ func policyOf(w *api.RegisteredPolicy, id policy.ID, err error) (policy.Register
 	}
 	p, err := registered(w)
 	if err == nil && p.ID() != id {
-		err = fmt.Errorf("it is policy %s, want %s", p.ID(), id)
+		err = fmt.Errorf("the answer is policy %s, want %s", p.ID(), id)
 	}
 	if err != nil {
 		return policy.Registered{}, fmt.Errorf("client: %w: %w", ErrAnswer, err)

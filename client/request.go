@@ -49,7 +49,7 @@ func (e brokenError) Unwrap() error { return e.error }
 // do sends a request and reads the answer. It repeats the request if that is safe and may help.
 func (c *conn) do(ctx context.Context, r *request) (*answer, error) {
 	if int64(len(r.body)) > c.options.BodyBytes {
-		return nil, fmt.Errorf("client: %w: %d bytes, at most %d", ErrTooLarge, len(r.body), c.options.BodyBytes)
+		return nil, fmt.Errorf("client: %w: the body has %d bytes, want at most %d", ErrTooLarge, len(r.body), c.options.BodyBytes)
 	}
 	for attempt := 1; ; attempt++ {
 		a, err := c.once(ctx, r)
@@ -103,14 +103,14 @@ func (c *conn) once(ctx context.Context, r *request) (*answer, error) {
 	defer func() { _ = resp.Body.Close() }()
 	most := c.options.AnswerBytes
 	if resp.ContentLength > most {
-		return nil, fmt.Errorf("client: %s: %w: %d bytes, at most %d", r, ErrAnswer, resp.ContentLength, most)
+		return nil, fmt.Errorf("client: %s: %w: the answer has %d bytes, want at most %d", r, ErrAnswer, resp.ContentLength, most)
 	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, most+1))
 	if err != nil {
 		return nil, brokenError{fmt.Errorf("client: %s: the answer was cut off after %d bytes: %w", r, len(body), err)}
 	}
 	if int64(len(body)) > most {
-		return nil, fmt.Errorf("client: %s: %w: more than %d bytes", r, ErrAnswer, most)
+		return nil, fmt.Errorf("client: %s: %w: the answer has more than %d bytes", r, ErrAnswer, most)
 	}
 	return &answer{resp.Header, body}, nil
 }
@@ -163,12 +163,12 @@ func (c *conn) send(ctx context.Context, r *request) (_ *http.Response, err erro
 	case resp.StatusCode >= 400:
 		return nil, ProblemOf(resp)
 	case resp.StatusCode >= 300:
-		return nil, fmt.Errorf("client: %s: %w: it redirects to %.200q", r, ErrAnswer, resp.Header.Get("Location"))
+		return nil, fmt.Errorf("client: %s: %w: the answer redirects to %.200q", r, ErrAnswer, resp.Header.Get("Location"))
 	default:
 		return nil, fmt.Errorf("client: %s: %w: status %d", r, ErrAnswer, resp.StatusCode)
 	}
 	if media != r.want {
-		return nil, fmt.Errorf("client: %s: %w: it is %.80q, want %s", r, ErrAnswer, media, r.want)
+		return nil, fmt.Errorf("client: %s: %w: the media type is %.80q, want %s", r, ErrAnswer, media, r.want)
 	}
 	return resp, nil
 }
@@ -185,7 +185,7 @@ func get[T any](ctx context.Context, c *conn, r *request) (T, error) {
 	}
 	// Every answer is an object. null would decode into any type.
 	if !bytes.HasPrefix(bytes.TrimLeft(a.body, " \t\r\n"), []byte("{")) {
-		return zero, fmt.Errorf("client: %s: %w: it is no object", r, ErrAnswer)
+		return zero, fmt.Errorf("client: %s: %w: the answer is not an object", r, ErrAnswer)
 	}
 	if err := json.Unmarshal(a.body, &value); err != nil {
 		return zero, fmt.Errorf("client: %s: %w: %w", r, ErrAnswer, err)

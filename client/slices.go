@@ -60,7 +60,7 @@ func handed[T any](ctx context.Context, c *conn, q *request, read func(data []by
 func (r *Request) bundle(data []byte, digest, id string) (Bundle, error) {
 	b := Bundle{Bytes: data, SHA256: sha256.Sum256(data)}
 	if digest != b.SHA256.String() {
-		return Bundle{}, fmt.Errorf("it was announced as %.80q, and its SHA-256 is %s", digest, b.SHA256)
+		return Bundle{}, fmt.Errorf("the bundle was announced with SHA-256 %.80q, but its SHA-256 is %s", digest, b.SHA256)
 	}
 	var err error
 	if b.Claim, err = consistent(slice.ParseBundle, data); err != nil {
@@ -70,13 +70,13 @@ func (r *Request) bundle(data []byte, digest, id string) (Bundle, error) {
 	want := cmp.Or(r.Policy, policy.DefaultID)
 	switch {
 	case id != string(p.SliceID):
-		return Bundle{}, fmt.Errorf("it was announced as slice %.80q, and is slice %s", id, p.SliceID)
+		return Bundle{}, fmt.Errorf("the bundle was announced as slice %.80q, but is slice %s", id, p.SliceID)
 	case p.Anchor != r.Anchor:
-		return Bundle{}, fmt.Errorf("its anchor is %s, and %s was asked for", p.Anchor, r.Anchor)
+		return Bundle{}, fmt.Errorf("the anchor of the bundle is %s, but %s was requested", p.Anchor, r.Anchor)
 	case p.PolicyID != want:
-		return Bundle{}, fmt.Errorf("its policy is %s, and %s was asked for", p.PolicyID, want)
+		return Bundle{}, fmt.Errorf("the policy of the bundle is %s, but %s was requested", p.PolicyID, want)
 	case r.AsOf != 0 && b.Claim.AsOf != r.AsOf:
-		return Bundle{}, fmt.Errorf("it is as of %d, and %d was asked for", b.Claim.AsOf, r.AsOf)
+		return Bundle{}, fmt.Errorf("the bundle is as of %d, but %d was requested", b.Claim.AsOf, r.AsOf)
 	}
 	return b, nil
 }
@@ -159,9 +159,9 @@ func (c Slices) Bundle(ctx context.Context, id slice.SliceID, digest *dag.Digest
 		sum := dag.Digest(sha256.Sum256(data))
 		switch {
 		case announced != sum.String() || digest != nil && sum != *digest:
-			return nil, fmt.Errorf("it was announced as %.80q, and its SHA-256 is %s", announced, sum)
+			return nil, fmt.Errorf("the bundle was announced with SHA-256 %.80q, but its SHA-256 is %s", announced, sum)
 		case of != string(id):
-			return nil, fmt.Errorf("it is of slice %.80q, and %s was asked for", of, id)
+			return nil, fmt.Errorf("the bundle is of slice %.80q, but %s was requested", of, id)
 		}
 		return data, nil
 	})

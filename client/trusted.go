@@ -26,7 +26,7 @@ import (
 // showed before. It did not rewrite the ledger, but it may be hiding newer entries from this client. If several
 // processes with witnesses answer for one ledger, one process may be behind another by up to the setting log.every:
 // ask again.
-var ErrStale = errors.New("the ledger is shown as it was before")
+var ErrStale = errors.New("the service shows an older state of the ledger")
 
 // ErrNoEvidence is wrapped when the service returns a bundle without evidence for it.
 var ErrNoEvidence error = api.Faultf(api.CodeNotInLog, "", "there is no evidence")
@@ -101,7 +101,7 @@ func NewTrusted(c *Client, e Expect) (*Trusted, error) {
 	case (e.Load == nil) != (e.Save == nil):
 		return nil, errors.New("client: Expect.Load and Expect.Save belong together; one of them is nil")
 	case e.MaxAge < 0 || e.MaxAge > 0 && !e.Trust.Quorum():
-		return nil, fmt.Errorf("client: Expect.MaxAge is %s, of cosignatures, and Expect.Trust demands none", e.MaxAge)
+		return nil, fmt.Errorf("client: Expect.MaxAge is %s, which limits the age of cosignatures, but Expect.Trust demands no cosignatures", e.MaxAge)
 	}
 	if e.Clock == nil {
 		e.Clock = time.Now
@@ -133,7 +133,7 @@ func (t *Trusted) Slice(ctx context.Context, r Request) (Proven, error) {
 	want := cmp.Or(r.Policy, policy.DefaultID)
 	hash, known := t.hashes[want]
 	if !known {
-		return Proven{}, fmt.Errorf("client: %w: %s is not among those that are expected", policy.ErrUnknown, want)
+		return Proven{}, fmt.Errorf("client: %w: %s is not among the expected policies", policy.ErrUnknown, want)
 	}
 	before, err := t.load(ctx) // the answer must not be older than the checkpoint known before the request
 	if err != nil {
@@ -144,12 +144,12 @@ func (t *Trusted) Slice(ctx context.Context, r Request) (Proven, error) {
 		return Proven{}, err
 	}
 	if got := b.Claim.Provenance.PolicyParamsHash; got != hash {
-		return Proven{}, fmt.Errorf("client: %w: %s has the hash %s, and should have %s", policy.ErrConflict, want, got, hash)
+		return Proven{}, fmt.Errorf("client: %w: %s has the hash %s, want %s", policy.ErrConflict, want, got, hash)
 	}
 	e, err := t.client.Ledger().Attest(ctx, b.Bytes)
 	var p *Problem
 	if errors.As(err, &p) && p.Status == http.StatusNotFound || errors.Is(err, api.CodeNoIdentity) {
-		return Proven{}, fmt.Errorf("%w of what the service has just handed out: %w", ErrNoEvidence, err)
+		return Proven{}, fmt.Errorf("%w of the bundle that the service has just handed out: %w", ErrNoEvidence, err)
 	}
 	if err != nil {
 		return Proven{}, err
@@ -159,7 +159,7 @@ func (t *Trusted) Slice(ctx context.Context, r Request) (Proven, error) {
 		return Proven{}, err
 	}
 	if sum := proven.Evidence().SHA256; sum != b.SHA256 { // a holder may leave texts out of a bundle, but the issuer may not
-		return Proven{}, fmt.Errorf("client: %w: what was issued is %s, and this is a part of it", ErrRedacted, sum)
+		return Proven{}, fmt.Errorf("client: %w: the issued bundle has SHA-256 %s, and these bytes are only a part of it", ErrRedacted, sum)
 	}
 	return proven, nil
 }
@@ -174,7 +174,7 @@ func (t *Trusted) Verify(ctx context.Context, bundle []byte, e Evidence) (Proven
 	}
 	p := &b.Provenance
 	if hash, known := t.hashes[p.PolicyID]; !known || hash != p.PolicyParamsHash {
-		return Proven{}, fmt.Errorf("client: %w: %s with the hash %s is not among those that are expected", policy.ErrConflict, p.PolicyID, p.PolicyParamsHash)
+		return Proven{}, fmt.Errorf("client: %w: %s with the hash %s is not among the expected policies", policy.ErrConflict, p.PolicyID, p.PolicyParamsHash)
 	}
 	e.Attestation, e.Proof = bytes.Clone(e.Attestation), bytes.Clone(e.Proof)
 	return t.judge(ctx, bundle, e, nil)
@@ -186,7 +186,7 @@ func (t *Trusted) load(ctx context.Context) ([]byte, error) {
 	defer t.mu.Unlock()
 	note, err := t.expect.Load(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("client: loading the checkpoint that was kept: %w", err)
+		return nil, fmt.Errorf("client: loading the saved checkpoint: %w", err)
 	}
 	return note, nil
 }
@@ -240,7 +240,7 @@ func (t *Trusted) follow(ctx context.Context, note, before []byte) error {
 	defer t.mu.Unlock()
 	kept, err := t.expect.Load(ctx)
 	if err != nil {
-		return fmt.Errorf("client: loading the checkpoint that was kept: %w", err)
+		return fmt.Errorf("client: loading the saved checkpoint: %w", err)
 	}
 	if kept == nil {
 		kept = before
@@ -252,7 +252,7 @@ func (t *Trusted) follow(ctx context.Context, note, before []byte) error {
 	if kept != nil {
 		last, err := ledger.ReadCheckpoint(kept)
 		if err != nil {
-			return fmt.Errorf("client: the checkpoint that was kept: %w", err)
+			return fmt.Errorf("client: the saved checkpoint: %w", err)
 		}
 		if now.Size < last.Size {
 			return t.behind(ctx, note, kept, before)
@@ -262,7 +262,7 @@ func (t *Trusted) follow(ctx context.Context, note, before []byte) error {
 		return fmt.Errorf("client: %w", err)
 	}
 	if err := t.expect.Save(ctx, note); err != nil {
-		return fmt.Errorf("client: keeping a checkpoint: %w", err)
+		return fmt.Errorf("client: saving a checkpoint: %w", err)
 	}
 	return nil
 }
@@ -277,7 +277,7 @@ func (t *Trusted) behind(ctx context.Context, note, kept, before []byte) error {
 	var then ledger.Checkpoint
 	if before != nil {
 		if then, err = ledger.ReadCheckpoint(before); err != nil {
-			return fmt.Errorf("client: the checkpoint that was kept: %w", err)
+			return fmt.Errorf("client: the saved checkpoint: %w", err)
 		}
 	}
 	_, err = monitor.Compare(ctx, t.expect.Log, t.expect.Trust, note, kept)
@@ -286,9 +286,9 @@ func (t *Trusted) behind(ctx context.Context, note, kept, before []byte) error {
 	case errors.As(err, &split) || err != nil && now.Size >= then.Size:
 		return fmt.Errorf("client: %w", err)
 	case err != nil: // it cannot be shown to be the same ledger
-		return fmt.Errorf("client: %w: %w: it had %d leaves and has %d: %w", ErrStale, ledger.ErrInconsistent, then.Size, now.Size, err)
+		return fmt.Errorf("client: %w: %w: the ledger had %d leaves and now has %d: %w", ErrStale, ledger.ErrInconsistent, then.Size, now.Size, err)
 	case now.Size < then.Size:
-		return fmt.Errorf("client: %w: %w: it had %d leaves and has %d", ErrStale, ledger.ErrInconsistent, then.Size, now.Size)
+		return fmt.Errorf("client: %w: %w: the ledger had %d leaves and now has %d", ErrStale, ledger.ErrInconsistent, then.Size, now.Size)
 	}
 	return nil
 }

@@ -28,7 +28,7 @@ func ClaimOf(b *slice.Bundle) api.TokenClaim {
 func (c Slices) VerifyToken(ctx context.Context, claim api.TokenClaim) (api.TokenVerdict, error) {
 	v, err := call(ctx, c.conn, api.VerifyToken, claim)
 	if err == nil && v.Admissible != (v.Outcome == string(token.Verified)) {
-		return api.TokenVerdict{}, fmt.Errorf("client: %w: admissible is %t, and the outcome %.40q", ErrAnswer, v.Admissible, v.Outcome)
+		return api.TokenVerdict{}, fmt.Errorf("client: %w: admissible is %t, but the outcome is %.40q", ErrAnswer, v.Admissible, v.Outcome)
 	}
 	return v, err
 }
@@ -90,30 +90,30 @@ func consistent[B slice.Body](parse func([]byte) (B, error), data []byte) (B, er
 func judged(data []byte, v *api.BundleVerdict, open func() (*slice.Provenance, *slice.Seal, error)) (bool, error) {
 	sum := dag.Digest(sha256.Sum256(data))
 	if v.BundleSHA256 != sum {
-		return false, fmt.Errorf("the verdict is of bytes with SHA-256 %s, and %s was sent", v.BundleSHA256, sum)
+		return false, fmt.Errorf("the verdict is of bytes with SHA-256 %s, but %s was sent", v.BundleSHA256, sum)
 	}
 	if v.Admissible != (v.Outcome == string(token.Verified)) {
-		return false, fmt.Errorf("admissible is %t, and the outcome %.40q", v.Admissible, v.Outcome)
+		return false, fmt.Errorf("admissible is %t, but the outcome is %.40q", v.Admissible, v.Outcome)
 	}
 	if !v.Admissible {
 		return false, nil
 	}
 	p, seal, err := open()
 	if err != nil {
-		return false, fmt.Errorf("it is said to be admissible: %w", err)
+		return false, fmt.Errorf("the verdict says admissible: %w", err)
 	}
 	if v.SliceID != string(p.SliceID) || v.KeyID != seal.KeyID {
-		return false, fmt.Errorf("the verdict is of slice %.80q under key %.80q, and %s under %s was sent", v.SliceID, v.KeyID, p.SliceID, seal.KeyID)
+		return false, fmt.Errorf("the verdict is of slice %.80q under key %.80q, but %s under %s was sent", v.SliceID, v.KeyID, p.SliceID, seal.KeyID)
 	}
 	signed := false
 	for _, check := range v.Checks {
 		if check.Status != slice.StatusOK {
-			return false, fmt.Errorf("it is said to be admissible, and check %.40q is %.40q", check.ID, check.Status)
+			return false, fmt.Errorf("the verdict says admissible, but check %.40q is %.40q", check.ID, check.Status)
 		}
 		signed = signed || check.ID == slice.CheckToken
 	}
 	if !signed {
-		return false, fmt.Errorf("it is said to be admissible, and check %s was not made", slice.CheckToken)
+		return false, fmt.Errorf("the verdict says admissible, but check %s was not made", slice.CheckToken)
 	}
 	return true, nil
 }

@@ -52,7 +52,7 @@ func (v *visit) readFile() error {
 	v.r.Body = http.MaxBytesReader(v.w, v.r.Body, mostFile)
 	var tooLong *http.MaxBytesError
 	if err := v.r.ParseMultipartForm(mostFile); errors.As(err, &tooLong) {
-		return refused(http.StatusRequestEntityTooLarge, "this file has more than %d bytes: graphkernel verify takes it", mostFile)
+		return refused(http.StatusRequestEntityTooLarge, "this file has more than %d bytes; check it with graphkernel verify", mostFile)
 	} else if err != nil {
 		return refused(http.StatusBadRequest, "this form cannot be read: %v", err)
 	}

@@ -97,10 +97,10 @@ func (e *endpoints) discover(ctx context.Context, p *Provider) (*oauth2.Config, 
 		defer func() { _ = resp.Body.Close() }() // it was read
 		err = json.NewDecoder(io.LimitReader(resp.Body, 1<<20)).Decode(&found)
 		if resp.StatusCode != http.StatusOK || err != nil || found.Issuer != p.Issuer || found.Ask == "" || found.Token == "" {
-			return nil, refused(http.StatusBadGateway, "the provider %s does not describe itself (OpenID Connect Discovery), or says that it is another one", p.host())
+			return nil, refused(http.StatusBadGateway, "the provider %s does not describe itself (OpenID Connect Discovery), or names another issuer", p.host())
 		}
 		if !isPrivate(found.Ask) || !isPrivate(found.Token) {
-			return nil, refused(http.StatusBadGateway, "the provider %s would be asked in the clear: its endpoints are not https", p.host())
+			return nil, refused(http.StatusBadGateway, "the provider %s would be asked without encryption: its endpoints are not https", p.host())
 		}
 		known = &oauth2.Endpoint{AuthURL: found.Ask, TokenURL: found.Token}
 		e.known.Store(known)
@@ -145,7 +145,7 @@ func fromProvider(v *visit) (*page, error) {
 	}
 	v.used.add(begun.ID, v.config.Clock().Unix(), v.config.Clock().Add(before).Unix()) // once
 	if from := q.Get("iss"); from != "" && from != p.Issuer {                          // RFC 9207
-		return nil, refused(http.StatusForbidden, "this answer is of the provider %.200q, and %s was asked", from, p.host())
+		return nil, refused(http.StatusForbidden, "this answer is from the provider %.200q, but %s was asked", from, p.host())
 	}
 	if text := q.Get("error"); text != "" {
 		return nil, refused(http.StatusForbidden, "the provider %s refused: %.200s %.500s", p.host(), text, q.Get("error_description"))
@@ -173,7 +173,7 @@ func fromProvider(v *visit) (*page, error) {
 			return &page{title: "Signed in", content: signedIn(within(begun.To)), onward: within(begun.To)}, nil
 		}
 	}
-	return nil, refused(http.StatusForbidden, "the provider %s knows you, and the service takes none of what it issued: its settings oidc.issuer, oidc.audience and the claims of tenant and role have to fit", p.host())
+	return nil, refused(http.StatusForbidden, "the provider %s signed you in, but the service accepts no token that it issued: the settings oidc.issuer and oidc.audience and the claims of tenant and role have to match", p.host())
 }
 
 // nonceOf returns the nonce of a token. The service checks whether the token is valid.

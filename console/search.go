@@ -208,7 +208,7 @@ func (v *visit) beginning(begin string) ([]conversationLine, error) {
 	digits := strings.ToLower(strings.ReplaceAll(begin, "-", ""))
 	first, err := hex.DecodeString(digits + strings.Repeat("0", max(0, 32-len(digits))))
 	if err != nil || len(first) != 16 {
-		return nil, refused(http.StatusNotFound, "%.40q begins no id", begin)
+		return nil, refused(http.StatusNotFound, "no id begins with %.40q", begin)
 	}
 	for i := 15; i >= 0; i-- { // the id before the first match
 		if first[i]--; first[i] != 0xff {

@@ -86,7 +86,7 @@ func (s *seal) close(name string, sign *signature) (string, error) {
 	return value, nil
 }
 
-var errSeal = errors.New("this is no cookie of this service")
+var errSeal = errors.New("the cookie was not made by this service")
 
 func (s *seal) open(name, value string) (*signature, error) {
 	closed, err := base64.RawURLEncoding.DecodeString(value)
@@ -304,7 +304,7 @@ func (v *visit) own() error {
 	}
 	v.sign = sign
 	if given := v.r.PostFormValue("token"); !hmac.Equal([]byte(given), []byte(v.seal.token(sign.ID))) {
-		return refused(http.StatusForbidden, "this form is not one that this service made for you; load the page again")
+		return refused(http.StatusForbidden, "this service did not make this form for you; load the page again")
 	}
 	return nil
 }

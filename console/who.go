@@ -94,21 +94,21 @@ func (t *turnRow) person() bool {
 func faultOf(s *api.StoredTurn) string {
 	d, err := ingest.ReadLine(s.Turn)
 	if err != nil {
-		return fmt.Sprintf("it cannot be read: %v", err)
+		return fmt.Sprintf("the turn cannot be read: %v", err)
 	}
 	digest := s.BodyDigest
 	t := dag.Turn{ID: d.ID, Conversation: d.Conversation, Role: d.Role, Phase: d.Phase, Salience: d.Salience, CreatedAt: d.CreatedAt, BodyDigest: digest}
 	if !s.Redacted {
 		if d.Salt == nil {
-			return "its salt is missing"
+			return "the salt of the turn is missing"
 		}
 		body := dag.Body{Author: d.Author, Content: d.Content, Attrs: d.Attrs, Salt: *d.Salt}
 		if slice.DigestBody(slice.AppendBody(nil, &body), *d.Salt) != digest {
-			return "its text, author or attributes do not fit the digest of its body"
+			return "the text, author or attributes of the turn do not fit the digest of its body"
 		}
 	}
 	if slice.TurnLeaf(&t).String() != s.Leaf.String() {
-		return "its conversation, role, phase, salience or time do not fit its leaf"
+		return "the conversation, role, phase, salience or time of the turn do not fit its leaf"
 	}
 	return ""
 }

@@ -83,11 +83,11 @@ type Marks struct {
 func (m *Marks) Check() error {
 	switch {
 	case m.Rules.String() == "":
-		return fmt.Errorf("%w: marks by no known rules (%d)", ErrForm, m.Rules)
+		return fmt.Errorf("%w: the marks were made by rules number %d, which this version does not know", ErrForm, m.Rules)
 	case m.Voice.String() == "":
-		return fmt.Errorf("%w: marks with no known voice (%d)", ErrForm, m.Voice)
+		return fmt.Errorf("%w: the marks have voice number %d, which this version does not know", ErrForm, m.Voice)
 	case m.Cost > MaxCost:
-		return fmt.Errorf("%w: marks with a cost of %d, at most %d", ErrForm, m.Cost, MaxCost)
+		return fmt.Errorf("%w: the marks have a cost of %d, at most %d", ErrForm, m.Cost, MaxCost)
 	}
 	return CheckThings(m.Things)
 }
@@ -95,11 +95,11 @@ func (m *Marks) Check() error {
 // CheckThings returns an error if there are more than MaxThings things or they do not ascend.
 func CheckThings(things []Thing) error {
 	if len(things) > MaxThings {
-		return fmt.Errorf("%w: %d things, at most %d", ErrForm, len(things), MaxThings)
+		return fmt.Errorf("%w: the marks name %d things, at most %d", ErrForm, len(things), MaxThings)
 	}
 	for i := 1; i < len(things); i++ {
 		if things[i-1].Compare(things[i]) >= 0 {
-			return fmt.Errorf("%w: the thing %s does not come after %s", ErrForm, things[i], things[i-1])
+			return fmt.Errorf("%w: the things of the marks must ascend, each once, and %s does not come after %s", ErrForm, things[i], things[i-1])
 		}
 	}
 	return nil

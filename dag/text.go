@@ -57,7 +57,7 @@ func (p PPM) MarshalJSON() ([]byte, error) { return p.AppendDecimal(nil), nil }
 // UnmarshalJSON reads a number in any form that [ReadPPM] reads.
 func (p *PPM) UnmarshalJSON(text []byte) (err error) {
 	if len(text) == 0 || text[0] == '"' {
-		return errors.New("a fraction is a number")
+		return errors.New("want a number from 0 to 1, without quotes")
 	}
 	*p, err = ReadPPM(string(text))
 	return err

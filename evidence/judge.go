@@ -33,9 +33,9 @@ func (j Judge) Judge(f Files) Verdict {
 	c := &court{Judge: j, files: f}
 	switch {
 	case f.Bundle != nil && f.Disclosure != nil:
-		c.fail(slice.CheckForm, Malformed, "a bundle and a disclosure: evidence is of one of them")
+		c.fail(slice.CheckForm, Malformed, "there are both a bundle and a disclosure; pass only one of them")
 	case (f.Bundle != nil || f.Disclosure != nil) && (f.Checkpoint != nil || f.OldCheckpoint != nil || f.Consistency != nil):
-		c.fail(slice.CheckForm, Malformed, "a checkpoint or a step between two beside a slice: evidence is of one of them")
+		c.fail(slice.CheckForm, Malformed, "there are both a slice and a checkpoint or a consistency proof; pass only one of them")
 	case f.Bundle == nil && f.Disclosure == nil && f.Checkpoint == nil:
 		c.fail(slice.CheckForm, Malformed, "there is neither a bundle, nor a disclosure, nor a checkpoint")
 	case f.Bundle == nil && f.Disclosure == nil:
@@ -184,7 +184,7 @@ func (c *court) refuse(faults []fault) bool {
 		c.skip(slice.CheckVersion, "not reached")
 		return true
 	}
-	c.skip(slice.CheckForm, "not known for this version")
+	c.skip(slice.CheckForm, "cannot be checked for this version")
 	c.fail(slice.CheckVersion, UnknownVersion, "%s: %v", faults[0].file, faults[0].err)
 	return true
 }
@@ -225,7 +225,7 @@ func (c *court) readLeaf() error {
 		return leaf.Version
 	case *issued.SliceLeaf: // with a bundle of turns, the leaf must have the bundle's version
 		if s := c.subject; s != nil && slice.IsSchema(s.provenance.SchemaVersion) && leaf.Provenance.SchemaVersion != s.provenance.SchemaVersion {
-			return fmt.Errorf("%w: a leaf whose schema_version is %q, beside a slice of %q", slice.ErrVersion, leaf.Provenance.SchemaVersion, s.provenance.SchemaVersion)
+			return fmt.Errorf("%w: the leaf has the schema_version %q, but the slice has %q", slice.ErrVersion, leaf.Provenance.SchemaVersion, s.provenance.SchemaVersion)
 		}
 	}
 	return nil
@@ -255,11 +255,11 @@ func (c *court) attestation() {
 	case len(c.Trust.Signers) == 0:
 		c.skip(CheckAttestation, "the trust file names no signer")
 	case c.envelope == nil && len(c.Trust.Logs) == 0:
-		c.fail(CheckAttestation, KeyUnknown, "the trust file names signers and no log, and there is no attestation")
+		c.fail(CheckAttestation, KeyUnknown, "the trust file names signers and no log, so an attestation is needed, and there is none")
 	case c.envelope == nil && c.files.Disclosure != nil: // only the attestation says how many turns there are
-		c.fail(CheckAttestation, KeyUnknown, "the trust file names signers, and there is no attestation of what this is a part of")
+		c.fail(CheckAttestation, KeyUnknown, "the trust file names signers, so a disclosure needs the attestation of the whole, and there is none")
 	case c.envelope == nil:
-		c.skip(CheckAttestation, "there is none")
+		c.skip(CheckAttestation, "there is no attestation")
 	default:
 		c.verifyEnvelope()
 		return
@@ -309,7 +309,7 @@ func mismatch(err error) slice.Check {
 	check := slice.Check{ID: CheckStatement, Status: slice.StatusFail, Detail: err.Error()}
 	var m *attest.MismatchError
 	if errors.As(err, &m) {
-		check.Detail, check.Expected, check.Found = m.Member+" is not what was signed", m.Expected, m.Found
+		check.Detail, check.Expected, check.Found = m.Member+" differs from the signed value", m.Expected, m.Found
 	}
 	return check
 }
@@ -374,7 +374,7 @@ func (c *court) open(id slice.CheckID, opening func() (*ledger.Opened, error)) *
 func (c *court) logged() {
 	if c.opened == nil {
 		if len(c.Trust.Logs) > 0 && c.proof == nil {
-			c.fail(CheckLogged, NotInLog, "the trust file names a log, and there is no proof of inclusion")
+			c.fail(CheckLogged, NotInLog, "the trust file names a log, so a proof of inclusion is needed, and there is none")
 			return
 		}
 		c.skip(CheckLogged, "no checkpoint was verified")
@@ -431,14 +431,14 @@ func (c *court) signerTime() {
 	for _, s := range c.signers {
 		switch {
 		case s.Until == nil:
-			c.skip(CheckSigner, "the trust file gives the key no end")
+			c.skip(CheckSigner, "in the trust file the key has no end")
 			return
 		case at <= *s.Until:
 			c.pass(CheckSigner, "issued by %s (%s)", at, said)
 			return
 		}
 	}
-	c.fail(CheckSigner, KeyRetired, "issued %s (%s), and the key's end was %s", at, said, c.signers[0].Until)
+	c.fail(CheckSigner, KeyRetired, "issued %s (%s), after the end of the key, %s", at, said, c.signers[0].Until)
 }
 
 // redactions records the turns whose text is missing and who removed it, and checks the counts of a disclosure.
@@ -449,7 +449,7 @@ func (c *court) redactions() {
 	c.v.Dropped = c.subject.dropped
 	part := c.files.Disclosure != nil
 	if part && c.statement == nil {
-		c.skip(CheckCounts, "how much the slice holds only an attestation says; the part itself says %s", counted(c.subject.counts))
+		c.skip(CheckCounts, "only an attestation says how much the slice holds; the disclosure itself states %s", counted(c.subject.counts))
 	} else if part {
 		c.pass(CheckCounts, "%s", counted(c.statement.Counts))
 	}
@@ -514,12 +514,12 @@ func (c *court) leafAlone() {
 // history judges a checkpoint, and whether it is consistent with an older one.
 func (c *court) history() {
 	if c.files.Attestation != nil || c.files.Proof != nil {
-		c.fail(slice.CheckForm, Malformed, "an attestation and a proof belong to a bundle or a disclosure, and there is none")
+		c.fail(slice.CheckForm, Malformed, "there is an attestation or a proof, but no bundle or disclosure to which it belongs")
 		return
 	}
 	proof, err := ledger.ParseHashes(c.files.Consistency)
 	if err == nil && c.files.Consistency != nil && c.files.OldCheckpoint == nil {
-		err = errors.New("a proof of consistency, and no old checkpoint")
+		err = errors.New("there is a proof of consistency, but no old checkpoint")
 	}
 	for _, signed := range [][]byte{c.files.Checkpoint, c.files.OldCheckpoint} {
 		if err == nil && signed != nil {
@@ -547,7 +547,7 @@ func (c *court) history() {
 
 func (c *court) consistency(proof []ledger.Hash) {
 	if c.files.OldCheckpoint == nil || c.opened == nil {
-		c.skip(CheckConsistency, "it takes two checkpoints of a trusted log")
+		c.skip(CheckConsistency, "this check needs two checkpoints of a trusted log")
 		return
 	}
 	old := c.open(CheckConsistency, c.opens(c.files.OldCheckpoint))

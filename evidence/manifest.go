@@ -54,7 +54,7 @@ func (c *court) manifest(data []byte) *attest.Manifest {
 	c.pass(slice.CheckForm, "canonical JSON")
 	c.pass(slice.CheckVersion, attest.AtlasForm)
 	if digest := m.Digest(); digest != m.SHA256 {
-		c.fail(CheckDigest, Tampered, "the document has not the digest that the manifest names")
+		c.fail(CheckDigest, Tampered, "the digest of the document differs from the one in the manifest")
 		last := &c.v.Checks[len(c.v.Checks)-1]
 		last.Expected, last.Found = m.SHA256.String(), digest.String()
 	} else {
@@ -77,11 +77,11 @@ func (c *court) manifestSigned(statement *attest.AtlasStatement) {
 	case c.Trust == nil && c.envelope == nil:
 		c.skip(CheckAttestation, "nobody signed it, and no trust file was given")
 	case c.Trust == nil:
-		c.skip(CheckAttestation, "no trust file was given: whether one of its keys signed, and whose they are, is not known")
+		c.skip(CheckAttestation, "no trust file was given, so it is not known whose signature this is")
 	case len(c.Trust.Signers) == 0:
 		c.skip(CheckAttestation, "the trust file names no signer")
 	case c.envelope == nil:
-		c.fail(CheckAttestation, KeyUnknown, "the trust file names signers, and nobody signed the manifest")
+		c.fail(CheckAttestation, KeyUnknown, "the trust file names signers, so a signature is needed, and the manifest has none")
 	default:
 		c.verifySigners(statement)
 	}
@@ -129,9 +129,9 @@ func (c *court) manifestTime() {
 	}
 	for _, s := range c.signers {
 		if s.Until == nil {
-			c.skip(CheckSigner, "the trust file gives the key no end")
+			c.skip(CheckSigner, "in the trust file the key has no end")
 			return
 		}
 	}
-	c.fail(CheckSigner, KeyRetired, "the key's end was %s, and nothing says when the manifest was signed", c.signers[0].Until)
+	c.fail(CheckSigner, KeyRetired, "the key ended at %s, and the manifest does not prove when it was signed", c.signers[0].Until)
 }

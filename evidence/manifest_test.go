@@ -81,11 +81,11 @@ func TestManifest(t *testing.T) {
 		{"no trust file", manifestOf(t, nil, signer), nil, evidence.WellFormed, "", "it is not known who made the manifest"},
 		{"no trust file and no envelope", manifestOf(t, nil), nil, evidence.WellFormed, "", "it is not known who made the manifest"},
 		{"a trust file without signers", manifestOf(t, nil, signer), &ledger.Trust{}, evidence.WellFormed, "", "it is not known who made the manifest"},
-		{"no envelope", manifestOf(t, nil), trusts(key), evidence.KeyUnknown, "attestation", "nobody signed the manifest"},
-		{"by a stranger", manifestOf(t, nil, stranger), trusts(key), evidence.KeyUnknown, "attestation", "none by a key that is trusted"},
+		{"no envelope", manifestOf(t, nil), trusts(key), evidence.KeyUnknown, "attestation", "so a signature is needed, and the manifest has none"},
+		{"by a stranger", manifestOf(t, nil, stranger), trusts(key), evidence.KeyUnknown, "attestation", "none of them by a trusted key"},
 		{"by a key of another tenant", manifestOf(t, nil, elsewhere), trusts(elsewhereKey), evidence.KeyUnknown, "attestation", "none of the keys signs as default.atlas.example for tenant default"},
 		{"as another origin", manifestOf(t, func(s *attest.AtlasStatement) { s.Origin = "other.atlas.example" }, signer), trusts(key, strangerKey), evidence.KeyUnknown, "attestation", "none of the keys signs as other.atlas.example"},
-		{"by a key with an end", manifestOf(t, nil, signer), ended, evidence.KeyRetired, "signer_time", "nothing says when the manifest was signed"},
+		{"by a key with an end", manifestOf(t, nil, signer), ended, evidence.KeyRetired, "signer_time", "the manifest does not prove when it was signed"},
 		{"of another document", manifestOf(t, func(s *attest.AtlasStatement) { s.Subject[0]++ }, signer), trusts(key), evidence.Tampered, "statement", "subject"},
 		{"of another document, no trust file", manifestOf(t, func(s *attest.AtlasStatement) { s.Subject[0]++ }, signer), nil, evidence.Tampered, "statement", "subject"},
 		{"of another number", manifestOf(t, func(s *attest.AtlasStatement) { s.AsOf++ }, signer), trusts(key), evidence.Tampered, "statement", "predicate.as_of"},
@@ -113,7 +113,7 @@ func TestManifest(t *testing.T) {
 	if more.Envelope, err = attest.Seal(bytes.Replace(statement.Append(nil), []byte(`"issued":2`), []byte(`"issued":2,"more":1`), 1), signer); err != nil {
 		t.Fatal(err)
 	}
-	for says, m := range map[string]attest.Manifest{"document: it is not canonical": spaced, "statement: it has other members": more} {
+	for says, m := range map[string]attest.Manifest{"document: it is not canonical": spaced, "statement: it has unknown members": more} {
 		if v := (evidence.Judge{Trust: trusts(key)}).JudgeManifest(m.Append(nil)); v.Outcome != evidence.Malformed || !strings.Contains(v.Reason, says) {
 			t.Errorf("%s: %s, want malformed, %q", v.Outcome, v.Reason, says)
 		}
@@ -159,7 +159,7 @@ func TestManifestMangled(t *testing.T) {
 		{"sha256", at(m.SHA256.String() + `"}`), []string{"sha256", "digest: "}},
 		{"payload", at(between(`"payload":"`, `"`)), []string{"envelope", "attestation: ", "statement"}},
 		{"payloadType", at(attest.PayloadType), []string{"envelope"}},
-		{"keyid", at(e.Signatures()[0].KeyID), []string{"none by a key that is trusted", "envelope"}},
+		{"keyid", at(e.Signatures()[0].KeyID), []string{"none of them by a trusted key", "envelope"}},
 		{"sig", at(between(`"sig":"`, `"`)), []string{"envelope", "attestation: "}},
 		{"the whole", [2]int{0, len(whole)}, nil},
 	}

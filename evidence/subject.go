@@ -85,7 +85,7 @@ func (s *subject) matchLeaf(leaf ledger.Leaf) (dag.Time, error) {
 			})
 		}
 	}
-	return 0, fmt.Errorf("the proof is not of %s that was issued", s.kind.Noun)
+	return 0, fmt.Errorf("the leaf in the proof is not the leaf of %s", s.kind.Noun)
 }
 
 // compared is a member of a leaf, with its value in the leaf and its expected value.

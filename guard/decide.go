@@ -49,7 +49,7 @@ func (d DenyRules) Decide(call Call) ([]Match, error) {
 		return nil, fmt.Errorf("guard: %w", err)
 	}
 	if call.Tool == "" {
-		return nil, fmt.Errorf("guard: %w: it names no tool", ErrCall)
+		return nil, fmt.Errorf("guard: %w: the call names no tool", ErrCall)
 	}
 	given := bytes.Trim(call.Arguments, " \t\r\n")
 	none := len(given) == 0 || string(given) == "null"
@@ -78,7 +78,7 @@ func (d DenyRules) Decide(call Call) ([]Match, error) {
 		}
 	}
 	if unseen > 0 && len(matches) == 0 {
-		return nil, fmt.Errorf("guard: %w: the call of %.80q comes without arguments, and rule %d looks at them", ErrCall, call.Tool, unseen)
+		return nil, fmt.Errorf("guard: %w: the call of %.80q comes without arguments, but rule %d examines arguments", ErrCall, call.Tool, unseen)
 	}
 	return matches, nil
 }

@@ -71,7 +71,7 @@ func (b *Bare) Adopt(entries []Entry) (Change, error) { return Adopting(b, entri
 // Fold begins the term of a leaf, and refuses a leaf that is recorded already.
 func (b *Bare) Fold(tx *Tx, e *Entry) error {
 	if len(e.Detail)+len(e.Private) > 0 {
-		return fmt.Errorf("%w: number %d of the record, of kind %s, has something beside its leaf", dag.ErrForm, e.Seq, e.Kind)
+		return fmt.Errorf("%w: number %d of the record, of kind %s, must have a leaf and nothing else", dag.ErrForm, e.Seq, e.Kind)
 	}
 	of, err := b.Check(e.Public)
 	if err != nil {

@@ -30,7 +30,7 @@ func (c *Cell) Check() error {
 		return fmt.Errorf("%w: a cell named %.350q, want 1 to %d bytes of printable text", dag.ErrForm, c.Name, MaxCellName)
 	}
 	if len(c.Value) > MaxCell {
-		return fmt.Errorf("%w: the cell %q of %d bytes, at most %d", dag.ErrForm, c.Name, len(c.Value), MaxCell)
+		return fmt.Errorf("%w: the cell %q has %d bytes, at most %d", dag.ErrForm, c.Name, len(c.Value), MaxCell)
 	}
 	return nil
 }

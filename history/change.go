@@ -73,12 +73,12 @@ func PlanOf(c Change, k *State) (*Plan, error) {
 		return p, err
 	}
 	if uint64(len(p.Entries)) > math.MaxUint32 {
-		return nil, fmt.Errorf("%w: a change of %d entries, at most %d", dag.ErrForm, len(p.Entries), uint32(math.MaxUint32))
+		return nil, fmt.Errorf("%w: a change has %d entries, at most %d", dag.ErrForm, len(p.Entries), uint32(math.MaxUint32))
 	}
 	for i := range p.Entries {
 		e := &p.Entries[i]
 		if want := k.Head + 1 + dag.Seq(i); e.Seq != want {
-			return nil, fmt.Errorf("%w: a change has the number %d where %d comes next", dag.ErrForm, e.Seq, want)
+			return nil, fmt.Errorf("%w: a change has the number %d, but the next number is %d", dag.ErrForm, e.Seq, want)
 		}
 		e.Part, e.Parts = uint32(i+1), uint32(len(p.Entries))
 	}
@@ -177,7 +177,7 @@ func (p *Plan) Check(head, size dag.Seq) error {
 			return err
 		}
 		if size++; e.Seq != size || e.At != 0 || e.Parts != 0 {
-			return fmt.Errorf("%w: the record has the number %d where %d comes next, or with a time or a part", dag.ErrForm, e.Seq, size)
+			return fmt.Errorf("%w: an entry of the record has the number %d, but the next number is %d, or it has a time or a part, which it must not have", dag.ErrForm, e.Seq, size)
 		}
 	}
 	for i := range p.Begin {

@@ -62,7 +62,7 @@ func (c Codecs) Of(k Kind) (Codec, error) {
 			return codec, nil
 		}
 	}
-	return nil, fmt.Errorf("%w: entries of kind %.80q are not known to this version", dag.ErrForm, k)
+	return nil, fmt.Errorf("%w: this version does not know entries of kind %.80q", dag.ErrForm, k)
 }
 
 // AsOf returns the number of the view that an entry was made from, 0 if it was made from none.
@@ -102,7 +102,7 @@ func (e exactly) Plan(k *State) (*Plan, error) {
 	}
 	same := func(a, b Entry) bool { return a.SameAlone(&b) }
 	if len(others) > 0 || !slices.EqualFunc(planned, e.entries, same) {
-		return nil, fmt.Errorf("%w: the entries do not follow on what is stored", dag.ErrForm)
+		return nil, fmt.Errorf("%w: the entries do not follow from the stored history", dag.ErrForm)
 	}
 	for i := range planned { // the codec may have made the entries anew, without parts
 		planned[i].Part, planned[i].Parts = e.entries[i].Part, e.entries[i].Parts
@@ -149,7 +149,7 @@ func (c Codecs) Adopt(stream Stream, entries []Entry) (Change, error) {
 			return nil, fmt.Errorf("number %d: %w", entries[i].Seq, err)
 		}
 		if codec.Stream() != stream {
-			return nil, fmt.Errorf("%w: number %d is of kind %s, which is of the other stream", dag.ErrForm, entries[i].Seq, entries[i].Kind)
+			return nil, fmt.Errorf("%w: number %d is of kind %s, which belongs to the other stream", dag.ErrForm, entries[i].Seq, entries[i].Kind)
 		}
 		if of[codec] == nil {
 			order = append(order, codec)

@@ -43,7 +43,7 @@ func Adopting(of Folder, entries []Entry) Change {
 }
 
 // errUnread is returned by a read that has been asked for and has no answer yet.
-var errUnread = errors.New("history: a decision ended without what it asked for")
+var errUnread = errors.New("history: a decision ended before it had everything that it asked for")
 
 // A Tx answers the reads of a Decide and collects the entries that it adds.
 type Tx struct {
@@ -210,7 +210,7 @@ func (tx *Tx) Add(e Entry) (dag.Seq, error) {
 		}
 	}
 	if tx.next > dag.MaxSeq {
-		return 0, fmt.Errorf("sequence number %d is the last possible one", dag.MaxSeq)
+		return 0, fmt.Errorf("nothing can follow sequence number %d, which is the last possible number", dag.MaxSeq)
 	}
 	e.Seq = tx.next
 	tx.next++
@@ -246,9 +246,9 @@ func First(tx *Tx, e *Entry, leaf dag.Tenant, key Key) error {
 	case err != nil:
 		return err
 	case leaf != "" && leaf != tx.Tenant():
-		return fmt.Errorf("%w: the leaf of number %d is of tenant %.80q", dag.ErrForm, e.Seq, leaf)
+		return fmt.Errorf("%w: the leaf of number %d belongs to tenant %.80q", dag.ErrForm, e.Seq, leaf)
 	case there:
-		return fmt.Errorf("%w: number %d of the record is what number %d is already", dag.ErrForm, e.Seq, known.Since)
+		return fmt.Errorf("%w: number %d of the record repeats number %d", dag.ErrForm, e.Seq, known.Since)
 	}
 	return nil
 }

@@ -103,13 +103,13 @@ func (e *Entry) Check() error {
 	case e.Kind == "" || len(e.Kind) > MaxKind:
 		return fmt.Errorf("%w: number %d is of the kind %.80q, want 1 to %d bytes", dag.ErrForm, e.Seq, e.Kind, MaxKind)
 	case !e.At.Valid():
-		return fmt.Errorf("%w: number %d was recorded at %d, which is no time", dag.ErrForm, e.Seq, e.At)
+		return fmt.Errorf("%w: number %d was recorded at %d, want a time from 1970 to 9999", dag.ErrForm, e.Seq, e.At)
 	case len(e.Public) == 0 || max(len(e.Public), len(e.Detail), len(e.Private)) > MaxPublic:
-		return fmt.Errorf("%w: number %d, of kind %s, has %d bytes, %d beside them and %d private ones, want 1 to %d", dag.ErrForm, e.Seq, e.Kind, len(e.Public), len(e.Detail), len(e.Private), MaxPublic)
+		return fmt.Errorf("%w: number %d, of kind %s, has %d public bytes, %d bytes of detail and %d private bytes; want at least 1 public byte, and at most %d of each", dag.ErrForm, e.Seq, e.Kind, len(e.Public), len(e.Detail), len(e.Private), MaxPublic)
 	case e.Part > e.Parts || e.Parts > 0 && e.Part == 0 || e.Parts == 1 || dag.Seq(e.Part) > e.Seq:
-		return fmt.Errorf("%w: number %d is part %d of the %d of its change, want 1 to the number of parts, or 0 of 0", dag.ErrForm, e.Seq, e.Part, e.Parts)
+		return fmt.Errorf("%w: number %d is part %d of %d parts of its change, want 1 to the number of parts, or 0 of 0", dag.ErrForm, e.Seq, e.Part, e.Parts)
 	case e.Private != nil && len(e.Private) == 0:
-		return fmt.Errorf("%w: number %d, of kind %s, has a private half of no bytes", dag.ErrForm, e.Seq, e.Kind)
+		return fmt.Errorf("%w: number %d, of kind %s, has an empty private half", dag.ErrForm, e.Seq, e.Kind)
 	}
 	return nil
 }

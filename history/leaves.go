@@ -22,7 +22,7 @@ func Leaves(ctx context.Context, s interface {
 	leaves := make([][]byte, len(list))
 	for i := range list {
 		if want := dag.Seq(from) + dag.Seq(i) + 1; list[i].Seq != want {
-			return nil, fmt.Errorf("%w: the ledger lacks leaf %d, and has leaf %d", ErrDamaged, want-1, list[i].Seq-1)
+			return nil, fmt.Errorf("%w: the ledger lacks leaf %d; the next one is leaf %d", ErrDamaged, want-1, list[i].Seq-1)
 		}
 		leaves[i] = list[i].Public
 	}

@@ -28,7 +28,7 @@ func (s *Snapshot) Check() error {
 		return fmt.Errorf("%w: a snapshot named %.250q, want 1 to %d printable characters of ASCII", dag.ErrForm, s.Name, MaxSnapshotName)
 	}
 	if len(s.Value) > MaxSnapshot {
-		return fmt.Errorf("%w: the snapshot %q of %d bytes, at most %d", dag.ErrForm, s.Name, len(s.Value), MaxSnapshot)
+		return fmt.Errorf("%w: the snapshot %q has %d bytes, at most %d", dag.ErrForm, s.Name, len(s.Value), MaxSnapshot)
 	}
 	return nil
 }

@@ -56,7 +56,7 @@ func (t *Term) Check() error {
 	case len(t.Key) > MaxKey || bytes.HasPrefix(t.Key, beyond):
 		return fmt.Errorf("%w: a term of index %d has the key %.80x with %d bytes, want at most %d that do not begin with %x", dag.ErrForm, t.Index, t.Key, len(t.Key), MaxKey, beyond)
 	case t.Since == 0 || t.Until <= t.Since || t.Until > Forever:
-		return fmt.Errorf("%w: a term of index %d counts from %d to %d", dag.ErrForm, t.Index, t.Since, t.Until)
+		return fmt.Errorf("%w: a term of index %d counts from %d to %d, want an end after the beginning", dag.ErrForm, t.Index, t.Since, t.Until)
 	}
 	return nil
 }
@@ -121,18 +121,18 @@ const MaxRanges = 16 << 10
 // CheckRanges refuses ranges that no store answers, as dag.ErrForm.
 func CheckRanges(ranges []Range) error {
 	if len(ranges) > MaxRanges {
-		return fmt.Errorf("%w: %d ranges of terms at once, at most %d", dag.ErrForm, len(ranges), MaxRanges)
+		return fmt.Errorf("%w: there are %d ranges of terms in one call, at most %d", dag.ErrForm, len(ranges), MaxRanges)
 	}
 	for i := range ranges {
 		switch r := &ranges[i]; {
 		case r.Limit < 0 || len(r.Prefix) > MaxKey:
-			return fmt.Errorf("%w: range %d of terms: prefix %.40x, limit %d", dag.ErrForm, i+1, r.Prefix, r.Limit)
+			return fmt.Errorf("%w: range %d of terms: the prefix %.40x is too long or the limit %d is negative", dag.ErrForm, i+1, r.Prefix, r.Limit)
 		case r.Last != ranges[0].Last || r.Last && r.After != nil:
-			return fmt.Errorf("%w: range %d of terms asks for the last ones otherwise than all of the call, or after a place", dag.ErrForm, i+1)
+			return fmt.Errorf("%w: range %d of terms: all ranges of a call must ask for the last terms, or none, and the last terms cannot start after a place", dag.ErrForm, i+1)
 		case r.Entries != ranges[0].Entries || r.Entries && (r.Last || r.Index.Stream() != Known):
-			return fmt.Errorf("%w: range %d of terms, of index %d, asks for entries otherwise than all of the call, or for the last ones, or for those of the record", dag.ErrForm, i+1, r.Index)
+			return fmt.Errorf("%w: range %d of terms, of index %d: all ranges of a call must ask for entries, or none, and not for the last terms or entries of the record", dag.ErrForm, i+1, r.Index)
 		case r.After != nil && !bytes.HasPrefix(r.After.Key, r.Prefix):
-			return fmt.Errorf("%w: range %d of terms: it goes on after the key %.40x, which does not begin with its prefix %.40x", dag.ErrForm, i+1, r.After.Key, r.Prefix)
+			return fmt.Errorf("%w: range %d of terms: it starts after the key %.40x, which does not begin with the prefix %.40x", dag.ErrForm, i+1, r.After.Key, r.Prefix)
 		}
 	}
 	return nil

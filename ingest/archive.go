@@ -76,9 +76,9 @@ func (u *unpacking) Read(p []byte) (int, error) {
 	u.read += uint64(n)
 	switch {
 	case isBomb(u.read, u.packed):
-		return 0, tooLarge("it grows to more than " + fmt.Sprint(u.read) + " bytes")
+		return 0, tooLarge("the archive unpacks to more than " + fmt.Sprint(u.read) + " bytes")
 	case u.most > 0 && u.read > u.most:
-		return 0, fmt.Errorf("%w: a file in it is longer than its directory says, %d bytes", ErrArchive, u.most)
+		return 0, fmt.Errorf("%w: a file in the archive is longer than its directory says, which is %d bytes", ErrArchive, u.most)
 	case err != nil && err != io.EOF:
 		err = fmt.Errorf("%w: %w", ErrArchive, err)
 	}
@@ -101,15 +101,15 @@ func (s *sources) zipped(archive string, in io.ReaderAt, size int64) (paths []st
 		return nil, fmt.Errorf("ingest: %s: %w: %w", archive, ErrArchive, err)
 	}
 	if len(z.File) > MaxMembers {
-		return nil, fmt.Errorf("ingest: %s: %w", archive, tooLarge(fmt.Sprintf("it has %d files", len(z.File))))
+		return nil, fmt.Errorf("ingest: %s: %w", archive, tooLarge(fmt.Sprintf("the archive has %d files", len(z.File))))
 	}
 	total := uint64(0)
 	for _, f := range z.File {
 		if f.UncompressedSize64 > MaxUnpacked {
-			return nil, fmt.Errorf("ingest: %s: %w", archive, tooLarge(fmt.Sprintf("%q in it has %d bytes", f.Name, f.UncompressedSize64)))
+			return nil, fmt.Errorf("ingest: %s: %w", archive, tooLarge(fmt.Sprintf("the file %q of the archive has %d bytes", f.Name, f.UncompressedSize64)))
 		}
 		if total += f.UncompressedSize64; isBomb(total, uint64(size)) {
-			return nil, fmt.Errorf("ingest: %s: %w", archive, tooLarge(fmt.Sprintf("its files have more than %d bytes", total)))
+			return nil, fmt.Errorf("ingest: %s: %w", archive, tooLarge(fmt.Sprintf("the files of the archive have more than %d bytes", total)))
 		}
 	}
 	for _, f := range z.File {
@@ -123,10 +123,10 @@ func (s *sources) zipped(archive string, in io.ReaderAt, size int64) (paths []st
 			continue
 		}
 		if f.Flags&1 != 0 {
-			return nil, fmt.Errorf("ingest: %s: %w: %q in it is encrypted; unpack it first", archive, ErrArchive, f.Name)
+			return nil, fmt.Errorf("ingest: %s: %w: the file %q of the archive is encrypted; unpack the archive first", archive, ErrArchive, f.Name)
 		}
 		if s.files.members[at] != nil {
-			return nil, fmt.Errorf("ingest: %s: %w: it has two files %q", archive, ErrArchive, name)
+			return nil, fmt.Errorf("ingest: %s: %w: the archive has two files %q", archive, ErrArchive, name)
 		}
 		s.files.add(at, &member{base: path.Base(name), size: int64(f.UncompressedSize64), open: func() (io.ReadCloser, error) {
 			in, err := f.Open()

@@ -13,7 +13,7 @@ func checkDraft(d *dag.Draft) error {
 		return fmt.Errorf("%w: turn %s has no role", dag.ErrForm, d.ID)
 	}
 	if d.Phase != 0 && d.Phase.String() == "" {
-		return fmt.Errorf("%w: turn %s has a phase that is none, %d", dag.ErrForm, d.ID, d.Phase)
+		return fmt.Errorf("%w: turn %s has the unknown phase %d", dag.ErrForm, d.ID, d.Phase)
 	}
 	if d.HasSalience && d.Salience > dag.One {
 		return fmt.Errorf("%w: turn %s has salience above 1", dag.ErrForm, d.ID)

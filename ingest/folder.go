@@ -243,7 +243,7 @@ func (r *reading) nothingKnown(g *group) error {
 		if f.look.empty {
 			return fmt.Errorf("ingest: %w: %s is empty", ErrFormat, f.path)
 		}
-		return fmt.Errorf("ingest: %w: %s is of no known format (%s); known are %s; --format says which it is", ErrFormat, f.path, f.look, knownFormats())
+		return fmt.Errorf("ingest: %w: %s is of no known format (%s); known formats are %s; name the format with --format", ErrFormat, f.path, f.look, knownFormats())
 	}
 	if len(g.files) == 0 {
 		for _, path := range r.irregular {
@@ -261,7 +261,7 @@ func (r *reading) nothingKnown(g *group) error {
 	if more := len(g.files) - most; more > 0 {
 		names = append(names, fmt.Sprintf("and %d more", more))
 	}
-	return fmt.Errorf("ingest: %w: no file in %s is of a known format (%s); known are %s", ErrFormat, g.given, strings.Join(names, "; "), knownFormats())
+	return fmt.Errorf("ingest: %w: no file in %s is of a known format (%s); known formats are %s", ErrFormat, g.given, strings.Join(names, "; "), knownFormats())
 }
 
 // readOne reads a file, or counts it as skipped.

@@ -236,7 +236,7 @@ func readGitLog(r *reading, in *bufio.Reader, path string, grafts map[string][]s
 }
 
 // errGitOutput is the error for output of git that does not have the form of gitForm.
-var errGitOutput = errors.New("its output is not of the form that was asked for")
+var errGitOutput = errors.New("the output of git does not have the requested form")
 
 // readCommit reads the fields of one commit and returns its size in bytes. Invalid UTF-8 is repaired.
 func readCommit(in *bufio.Reader) (*commit, int, error) {

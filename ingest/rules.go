@@ -40,11 +40,11 @@ func Assign(d *dag.Draft) error {
 		}
 		added++
 		if by, ok := d.Attrs[absent.attr]; ok {
-			return fmt.Errorf("ingest: %w: turn %s has attr %s %q and lacks what it speaks of", dag.ErrForm, d.ID, absent.attr, clip(by))
+			return fmt.Errorf("ingest: %w: turn %s has attr %s %q, but not the value that this attr describes", dag.ErrForm, d.ID, absent.attr, clip(by))
 		}
 	}
 	if len(d.Attrs)+added > dag.MaxAttrs {
-		return fmt.Errorf("ingest: %w: turn %s has %d attrs, and saying by what its values were assigned adds %d, at most %d", dag.ErrForm, d.ID, len(d.Attrs), added, dag.MaxAttrs)
+		return fmt.Errorf("ingest: %w: turn %s has %d attrs, and the attrs that name the rules of its values add %d, want at most %d in all", dag.ErrForm, d.ID, len(d.Attrs), added, dag.MaxAttrs)
 	}
 	attrs := maps.Clone(d.Attrs)
 	if attrs == nil {

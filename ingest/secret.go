@@ -25,7 +25,7 @@ func (r *reading) screen(d *dag.Draft) (s screened, ok bool) {
 	}
 	found, err := r.opts.Secrets.Draft(d)
 	if err != nil {
-		r.failed = fmt.Errorf("ingest: turn %s has a secret, and nothing to replace it by: %w", d.ID, err)
+		r.failed = fmt.Errorf("ingest: turn %s has a secret, and no token could be made to replace it: %w", d.ID, err)
 		return s, false
 	}
 	for _, f := range found {
@@ -71,7 +71,7 @@ func (r *reading) screenLines(b *Batch) error {
 		}
 		r.tell(&s, d, b.Places[i])
 		if s.refused() {
-			return fmt.Errorf("%s: %w: turn %s has one in its %s (%s), and the policy for secrets is refuse; take the line out, or import with another policy", b.Places[i], ErrSecret, d.ID, s.found[0].In, s.found[0].Rule)
+			return fmt.Errorf("%s: %w: turn %s has a secret in its %s (%s), and the policy for secrets is refuse; remove the line, or import with another policy", b.Places[i], ErrSecret, d.ID, s.found[0].In, s.found[0].Rule)
 		}
 	}
 	return nil

@@ -19,7 +19,7 @@ const MaxDocument = 512 << 20
 var errBrokenDocument = errors.New("not a whole JSON value")
 
 // errCutDocument is an errBrokenDocument at the end of a file.
-var errCutDocument = fmt.Errorf("%w: it ends in the middle of one", errBrokenDocument)
+var errCutDocument = fmt.Errorf("%w: the input ends in the middle of a value", errBrokenDocument)
 
 // values splits a sequence of JSON texts, with or without white space between them, into parts that are parsed one by one: the
 // items of a top-level array, or any other value as a whole. So a file with an array of ten thousand conversations takes only

@@ -105,7 +105,7 @@ func (a *Act) Check() error {
 		return a.checkAssert()
 	case Retract:
 		if a.Statement == (ID{}) {
-			return fmt.Errorf("%w: a retraction of no statement", ErrForm)
+			return fmt.Errorf("%w: a retraction must name a statement", ErrForm)
 		}
 		return checkReason(a.Reason)
 	case Alias, Unalias:
@@ -113,7 +113,7 @@ func (a *Act) Check() error {
 			if name, err := a.Rule.Name(n); err != nil {
 				return fmt.Errorf("%w: %w", ErrForm, err)
 			} else if name != n {
-				return fmt.Errorf("%w: %.80q is not a canonical name, which is %.80q under %s", ErrForm, n, name, a.Rule)
+				return fmt.Errorf("%w: %.80q is not a canonical name, want %.80q under %s", ErrForm, n, name, a.Rule)
 			}
 		}
 		return nil

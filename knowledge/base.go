@@ -187,7 +187,7 @@ func (b Base) ActsIn(ctx context.Context, tenant dag.Tenant, spans []Span) ([][]
 
 func (b Base) actsIn(ctx context.Context, tenant dag.Tenant, spans []Span, limit int) ([][]Recorded, error) {
 	if len(spans) > MaxAsks {
-		return nil, fmt.Errorf("%w: the acts of %d spans at once, at most %d", dag.ErrForm, len(spans), MaxAsks)
+		return nil, fmt.Errorf("%w: the request has %d spans, at most %d", dag.ErrForm, len(spans), MaxAsks)
 	}
 	lists := make([][]Recorded, len(spans))
 	if len(spans) == 0 {
@@ -229,7 +229,7 @@ func (b Base) actsIn(ctx context.Context, tenant dag.Tenant, spans []Span, limit
 			t := &found[i][k]
 			at, ok := slices.BinarySearchFunc(acts, t.Since, func(r Recorded, seq dag.Seq) int { return cmp.Compare(r.Seq, seq) })
 			if !ok {
-				return nil, fmt.Errorf("%w: number %d, an act about statement %s, is not there", history.ErrDamaged, t.Since, spans[i].Statement)
+				return nil, fmt.Errorf("%w: number %d, an act about statement %s, is missing", history.ErrDamaged, t.Since, spans[i].Statement)
 			}
 			r := acts[at]
 			if r.Erased {
@@ -264,14 +264,14 @@ func (b Base) Aliases(ctx context.Context, tenant dag.Tenant, after dag.Seq) ([]
 // Edges answers asks as [Graph] says, with up to Limit edges each; fewer mean that there are no more. At most MaxAsks asks, in one query.
 func (b Base) Edges(ctx context.Context, tenant dag.Tenant, asks []Ask) ([][]Edge, error) {
 	if len(asks) > MaxAsks {
-		return nil, fmt.Errorf("%w: %d questions for edges at once, at most %d", dag.ErrForm, len(asks), MaxAsks)
+		return nil, fmt.Errorf("%w: the request has %d questions for edges, at most %d", dag.ErrForm, len(asks), MaxAsks)
 	}
 	lists := make([][]Edge, len(asks))
 	ranges, of := make([]history.Range, 0, len(asks)), make([]int, 0, len(asks))
 	for i := range asks {
 		a := &asks[i]
 		if a.Limit <= 0 {
-			return nil, fmt.Errorf("%w: question %d for edges has the limit %d", dag.ErrForm, i+1, a.Limit)
+			return nil, fmt.Errorf("%w: question %d for edges has the limit %d, want at least 1", dag.ErrForm, i+1, a.Limit)
 		}
 		if len(a.Name) > normalize.MaxName {
 			continue // nothing has such a name

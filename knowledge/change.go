@@ -215,7 +215,7 @@ func (c *change) known(k *history.State) (Known, error) {
 			}
 			e, ok := k.Entries[t.Since]
 			if !ok {
-				return known, fmt.Errorf("%w: number %d is about an alias, and is not there", history.ErrDamaged, t.Since)
+				return known, fmt.Errorf("%w: number %d, which is about an alias, is missing", history.ErrDamaged, t.Since)
 			}
 			r, err := FromEntry(&e)
 			if err != nil {
@@ -248,7 +248,7 @@ func (c *change) endings(known Known, ended []Ending) ([]history.Ending, error) 
 			f = &Fact{Statement: s.Statement, Source: s.Source, Confidence: known.Believed[e.Statement].Confidence}
 		}
 		if f == nil {
-			return nil, fmt.Errorf("%w: number %d began a version of statement %s, and is not there", history.ErrDamaged, e.Since, e.Statement)
+			return nil, fmt.Errorf("%w: number %d, which began a version of statement %s, is missing", history.ErrDamaged, e.Since, e.Statement)
 		}
 		list = endings(list, e.Since, e.Until, f)
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // ErrHeld is wrapped if an act would assert or end a fact that only a space of beliefs may assert or end.
-var ErrHeld = errors.New("the fact is what a space of beliefs holds to be true; revise or contract it there")
+var ErrHeld = errors.New("the fact comes from a space of beliefs; revise or contract it there")
 
 // heldPrefix begins the sources of the assertions that project beliefs.
 const heldPrefix = "belief:"

@@ -44,7 +44,7 @@ func paths(ctx context.Context, g Graph, aliases *normalize.Table, q Query, to s
 		return Answer{}, err
 	}
 	if len(q.Start) != 1 || q.MaxResults > MaxPaths {
-		return Answer{}, fmt.Errorf("%w: %d paths from %d entities, want 1 to %d from 1", ErrQuery, q.MaxResults, len(q.Start), MaxPaths)
+		return Answer{}, fmt.Errorf("%w: the query asks for %d paths from %d entities, want 1 to %d paths from 1 entity", ErrQuery, q.MaxResults, len(q.Start), MaxPaths)
 	}
 	p := &pathfinder{walk: walk{Query: &q, ctx: ctx, g: g, aliases: aliases, most: most}}
 	from, to := aliases.Resolve(q.Start[0]), aliases.Resolve(to)

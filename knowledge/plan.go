@@ -26,10 +26,10 @@ const (
 var ErrNotBelieved = errors.New("the statement is not believed")
 
 // ErrNoEvidence is wrapped if a fact names a turn or a slice that is not stored here.
-var ErrNoEvidence = errors.New("the evidence that the fact names is not here")
+var ErrNoEvidence = errors.New("the evidence is not in this store")
 
 // ErrErased is wrapped if a fact that was just found was erased meanwhile. The caller should ask again.
-var ErrErased = errors.New("facts were erased while they were read; ask again")
+var ErrErased = errors.New("facts were erased during the read; ask again")
 
 // Prepared is the part of recording acts that does not depend on stored data: the checked
 // acts and their digests. It refers to the acts, which must not change meanwhile.
@@ -47,7 +47,7 @@ type Prepared struct {
 // Prepare checks up to MaxBatch acts and computes their digests; an [ActError] names a refused act. It costs four SHA-256 of about 200 bytes per act.
 func Prepare(acts []Act) (*Prepared, error) {
 	if len(acts) > MaxBatch {
-		return nil, fmt.Errorf("%w: %d acts at once, at most %d", ErrForm, len(acts), MaxBatch)
+		return nil, fmt.Errorf("%w: the request has %d acts, at most %d", ErrForm, len(acts), MaxBatch)
 	}
 	p := &Prepared{acts: acts, ids: make([]ID, len(acts)), contents: make([]dag.Digest, len(acts)), publics: make([][]byte, len(acts))}
 	if err := p.digest(); err != nil {
@@ -146,7 +146,7 @@ func PrepareHistory(recorded []Recorded) (*Prepared, error) {
 	for i := range recorded {
 		r := &recorded[i]
 		if all.acts[i] = r.Act; !r.At.Valid() {
-			return nil, fmt.Errorf("%w: number %d was recorded at %d, which is no time", dag.ErrForm, r.Seq, r.At)
+			return nil, fmt.Errorf("%w: number %d was recorded at %d, want a time from 1970 to 9999", dag.ErrForm, r.Seq, r.At)
 		}
 		if !r.Erased {
 			living = append(living, i)
@@ -168,7 +168,7 @@ func PrepareHistory(recorded []Recorded) (*Prepared, error) {
 		for k, i := range some {
 			all.ids[i], all.contents[i], all.publics[i] = p.ids[k], p.contents[k], p.publics[k]
 			if leaf := leafOf(p.publics[k]); leaf != recorded[i].Leaf {
-				return nil, fmt.Errorf("%w: number %d has the leaf %s, and its act gives %s", dag.ErrForm, recorded[i].Seq, recorded[i].Leaf, leaf)
+				return nil, fmt.Errorf("%w: number %d has the leaf %s, but the leaf computed from its act is %s", dag.ErrForm, recorded[i].Seq, recorded[i].Leaf, leaf)
 			}
 		}
 		all.touched, all.aliases = append(all.touched, p.touched...), all.aliases || p.aliases
@@ -286,7 +286,7 @@ func (p *Prepared) Plan(k Known, at dag.Time) (*Planned, error) {
 			return nil, &ActError{i, len(p.acts), err}
 		}
 		if o.Seq == 0 && p.history != nil {
-			return nil, fmt.Errorf("%w: number %d changes nothing, and would not have been recorded", dag.ErrForm, p.history[i].Seq)
+			return nil, fmt.Errorf("%w: number %d changes nothing, so it cannot be part of a history", dag.ErrForm, p.history[i].Seq)
 		}
 		w.Outcomes = append(w.Outcomes, o)
 	}
@@ -371,7 +371,7 @@ func (w *planner) assert(i int, a *Act) (Outcome, error) {
 	}
 	for _, old := range a.Supersedes {
 		if _, ok := w.believed[old]; !ok {
-			return Outcome{}, fmt.Errorf("%w: %s, which %s was to supersede", ErrNotBelieved, old, id)
+			return Outcome{}, fmt.Errorf("%w: %s, which the new statement %s should supersede", ErrNotBelieved, old, id)
 		}
 		if err := w.mayEnd(w.believed[old].Since); err != nil {
 			return Outcome{}, err

@@ -41,7 +41,7 @@ func readDecision(detail []byte) (d Decision, err error) {
 		d.Ended = append(d.Ended, dag.Seq(r.uvarint()))
 	}
 	if r.short || string(d.append(nil)) != string(detail) {
-		return Decision{}, fmt.Errorf("%w: the detail %x", ErrForm, detail)
+		return Decision{}, fmt.Errorf("%w: the detail %x is malformed", ErrForm, detail)
 	}
 	return d, nil
 }
@@ -126,17 +126,17 @@ func FromEntry(e *history.Entry) (Recorded, error) {
 	r := Recorded{Seq: e.Seq, At: e.At, Leaf: e.Leaf(), Erased: e.Private == nil}
 	public, digest, err := readPublic(e.Public)
 	if err == nil && history.Kind(types[public.Kind]) != e.Kind {
-		err = fmt.Errorf("%w: an entry of kind %s holds an act of type %s", ErrForm, e.Kind, types[public.Kind])
+		err = fmt.Errorf("%w: an entry of kind %s has an act of type %s", ErrForm, e.Kind, types[public.Kind])
 	}
 	if err == nil {
 		r.Did, err = readDecision(e.Detail)
 	}
 	if r.Act = public; err == nil && r.Erased && (public.Kind != Assert || public.Fact.Turn == dag.TurnID{}) {
-		err = fmt.Errorf("its private half is gone, and no erasure takes that")
+		err = fmt.Errorf("its private half is missing, although an erasure cannot remove it")
 	}
 	if err == nil && !r.Erased {
 		if r.Act, err = readPrivate(public.Kind, e.Private); err == nil && string(r.Act.AppendPublic(nil)) != string(e.Public) {
-			err = fmt.Errorf("its halves do not belong together: the public one has the digest %s", digest)
+			err = fmt.Errorf("its private half does not match the public half, which has the digest %s", digest)
 		}
 	}
 	if err != nil {

@@ -25,7 +25,7 @@ const (
 )
 
 // ErrForm is wrapped by every error about the form of an act.
-var ErrForm = errors.New("not in the form of a fact")
+var ErrForm = errors.New("malformed fact")
 
 // An ID names a statement: the SHA-256 of its canonical form.
 type ID = dag.Digest
@@ -79,11 +79,11 @@ func (s *Statement) Check() error {
 		if name, err := normalize.Name(n.name); err != nil {
 			return fmt.Errorf("%w: %s: %w", ErrForm, n.what, err)
 		} else if name != n.name {
-			return fmt.Errorf("%w: %s %.80q is not a canonical name, which is %.80q", ErrForm, n.what, n.name, name)
+			return fmt.Errorf("%w: %s %.80q is not a canonical name, want %.80q", ErrForm, n.what, n.name, name)
 		}
 	}
 	if !s.From.Valid() || !s.Until.Valid() || s.From >= s.Until {
-		return fmt.Errorf("%w: it holds from %s until before %s, which is no time", ErrForm, s.From, s.Until)
+		return fmt.Errorf("%w: it holds from %s until before %s, want an end after the beginning", ErrForm, s.From, s.Until)
 	}
 	return nil
 }
@@ -179,7 +179,7 @@ func (f *Fact) Check() error {
 	}
 	for _, n := range f.names() {
 		if f.Rule != normalize.Newest && !f.Rule.IsName(*n.name) {
-			return fmt.Errorf("%w: %s %.80q has not the form of %s", ErrForm, n.what, *n.name, f.Rule)
+			return fmt.Errorf("%w: %s %.80q is not a name under the rule %s", ErrForm, n.what, *n.name, f.Rule)
 		}
 		if *n.written == "" {
 			continue
@@ -189,7 +189,7 @@ func (f *Fact) Check() error {
 			form, most = normalize.Text, MaxText
 		}
 		if name, err := form(*n.written); err != nil || name != *n.name || *n.written == *n.name || len(*n.written) > most {
-			return fmt.Errorf("%w: %s %.80q is said to be written %.80q, of %d bytes; it must be another spelling of at most %d", ErrForm, n.what, *n.name, *n.written, len(*n.written), most)
+			return fmt.Errorf("%w: %s %.80q has the written form %.80q of %d bytes; want a different spelling of the same name with at most %d bytes", ErrForm, n.what, *n.name, *n.written, len(*n.written), most)
 		}
 	}
 	if f.Confidence > dag.One {

@@ -61,7 +61,7 @@ type Query struct {
 }
 
 // ErrQuery is wrapped by errors about the query itself.
-var ErrQuery = errors.New("cannot be asked")
+var ErrQuery = errors.New("the query cannot be answered")
 
 // Check refuses a query that is out of bounds.
 func (q *Query) Check() error {
@@ -135,7 +135,7 @@ func (w *walk) look(e *Edge) (bool, error) {
 	switch {
 	case e.Since > w.AsOf:
 		if w.newer++; w.newer > w.most.newer {
-			return false, fmt.Errorf("%w: more than %d newer facts are among those as of number %d; ask as of a later one, from fewer entities, in fewer hops, or with a minimum confidence", ErrQuery, w.most.newer, w.AsOf)
+			return false, fmt.Errorf("%w: the query meets more than %d facts that are newer than number %d; ask as of a later number, from fewer entities, in fewer hops, or with a minimum confidence", ErrQuery, w.most.newer, w.AsOf)
 		}
 		return false, nil
 	case w.answer.Looked == w.most.work:

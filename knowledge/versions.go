@@ -39,7 +39,7 @@ func (b Base) Versions(ctx context.Context, tenant dag.Tenant, f Find) ([]Record
 		return nil, 0, err
 	}
 	if len(list) != len(numbers) {
-		return nil, 0, fmt.Errorf("%w: of %d versions, from number %d on, the acts of %d are there", history.ErrDamaged, len(numbers), numbers[0], len(list))
+		return nil, 0, fmt.Errorf("%w: of the acts of %d versions, from number %d on, only %d are stored", history.ErrDamaged, len(numbers), numbers[0], len(list))
 	}
 	list = slices.DeleteFunc(list, func(r Recorded) bool { return r.Erased }) // erased after the edges were read
 	return list, total, b.Complete(ctx, tenant, list)

@@ -43,10 +43,10 @@ const (
 var (
 	ErrForm         = errors.New("malformed ledger data") // wrapped; the message names the place
 	ErrVersion      = errors.New("unknown version")
-	ErrOrigin       = errors.New("no trusted log has this origin and a signature here")
+	ErrOrigin       = errors.New("no trusted log with this origin has signed the checkpoint")
 	ErrSignature    = errors.New("signature does not verify")
 	ErrNotIncluded  = errors.New("not in the log")
 	ErrInconsistent = errors.New("the log is inconsistent")
-	ErrEmptyRoot    = errors.New("a log of size 0 has one root") // together with ErrForm
+	ErrEmptyRoot    = errors.New("a log of size 0 can have only one root") // together with ErrForm
 	ErrQuorum       = errors.New("too few witnesses cosigned")
 )

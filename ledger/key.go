@@ -73,7 +73,7 @@ func ParseKey(s string) (Key, error) {
 		return Key{}, fmt.Errorf("%w: vkey of %s is of type %#02x, want 0x01 (Ed25519) or 0x04 (cosignature/v1)", ErrForm, name, b[0])
 	}
 	if want := fmt.Sprintf("%08x", k.Hash()); hash != want {
-		return Key{}, fmt.Errorf("%w: vkey of %s has hash %.20q, its key has %s", ErrForm, name, hash, want)
+		return Key{}, fmt.Errorf("%w: vkey of %s has the hash %.20q, but the hash of its key is %s", ErrForm, name, hash, want)
 	}
 	return k, k.Check()
 }
@@ -85,7 +85,7 @@ func (k Key) Check() error {
 		return fmt.Errorf("%w: key name %.200q; a name has 1 to 255 bytes, no spaces and no +", ErrForm, k.Name)
 	}
 	if lowOrder(k.Public[:]) || !reduced(k.Public[:]) {
-		return fmt.Errorf("%w: the public key of %s is a point of low order or a second spelling of one, %x", ErrForm, k.Name, k.Public)
+		return fmt.Errorf("%w: the public key of %s is a point of low order, or another encoding of such a point, %x", ErrForm, k.Name, k.Public)
 	}
 	return nil
 }

@@ -164,7 +164,7 @@ func ParseLeaf(data []byte, forms ...Form) (Leaf, error) {
 		return nil, fmt.Errorf("%w: leaf: %w", ErrForm, err)
 	}
 	if string(l.Append(nil)) != string(data) {
-		return nil, fmt.Errorf("%w: the leaf is not as it would be written", ErrForm)
+		return nil, fmt.Errorf("%w: the leaf differs from the one that this program would write", ErrForm)
 	}
 	return l, nil
 }
@@ -196,7 +196,7 @@ func CheckVersion(in *canon.Value, key string, known ...string) error {
 		return nil
 	}
 	if v := in.Get(key); v != nil && v.Kind == canon.String && !slices.Contains(known, v.Text) {
-		return fmt.Errorf("%w: a leaf whose %s is %.40q, this program knows %q", ErrVersion, key, v.Text, strings.Join(known, ", "))
+		return fmt.Errorf("%w: the %s of the leaf is %.40q, this program knows %q", ErrVersion, key, v.Text, strings.Join(known, ", "))
 	}
 	return nil
 }
@@ -216,7 +216,7 @@ func openLeaf(data []byte) (*canon.Value, Kind, error) {
 		return nil, "", fmt.Errorf("%w: leaf: %w", ErrForm, err)
 	}
 	if doc.Kind != canon.Object {
-		return nil, "", fmt.Errorf("%w: a leaf is an object", ErrForm)
+		return nil, "", fmt.Errorf("%w: a leaf must be a JSON object", ErrForm)
 	}
 	if err := CheckSpelling(doc, data, 1); err != nil {
 		return nil, "", fmt.Errorf("%w: leaf: %w", ErrForm, err)

@@ -35,7 +35,7 @@ func (c Checkpoint) Sign(by note.Signer) ([]byte, error) {
 		return nil, err
 	}
 	if by.Name() != c.Origin {
-		return nil, fmt.Errorf("%w: %s signs for a log of origin %.200q", ErrOrigin, by.Name(), c.Origin)
+		return nil, fmt.Errorf("%w: the key of %s cannot sign a checkpoint of origin %.200q", ErrOrigin, by.Name(), c.Origin)
 	}
 	signed, err := note.Sign(&note.Note{Text: c.Text()}, by)
 	if err != nil {
@@ -48,7 +48,7 @@ func (c Checkpoint) Sign(by note.Signer) ([]byte, error) {
 func parseText(text string) (c Checkpoint, err error) {
 	lines := strings.SplitN(text, "\n", 4)
 	if len(lines) < 4 {
-		return c, fmt.Errorf("%w: a checkpoint has three lines, not %d", ErrForm, len(lines)-1)
+		return c, fmt.Errorf("%w: a checkpoint must have three lines, this one has %d", ErrForm, len(lines)-1)
 	}
 	c.Origin = lines[0]
 	if !IsName(c.Origin) {
@@ -67,7 +67,7 @@ func parseText(text string) (c Checkpoint, err error) {
 func parseSize(s string) (uint64, error) {
 	n, err := strconv.ParseUint(s, 10, 64)
 	if err != nil || strconv.FormatUint(n, 10) != s || n > MaxSize {
-		return 0, fmt.Errorf("%w: %.40q is no size of a log, want 0 to %d in plain digits", ErrForm, s, uint64(MaxSize))
+		return 0, fmt.Errorf("%w: %.40q is not a size of a log, want 0 to %d in plain digits", ErrForm, s, uint64(MaxSize))
 	}
 	return n, nil
 }
@@ -75,7 +75,7 @@ func parseSize(s string) (uint64, error) {
 func parseHash(s string) (Hash, error) {
 	b, err := base64.StdEncoding.Strict().DecodeString(s)
 	if err != nil || len(b) != tlog.HashSize || base64.StdEncoding.EncodeToString(b) != s {
-		return Hash{}, fmt.Errorf("%w: %.60q is no hash, want 32 bytes of base64", ErrForm, s)
+		return Hash{}, fmt.Errorf("%w: %.60q is not a hash, want 32 bytes of base64", ErrForm, s)
 	}
 	return Hash(b), nil
 }
@@ -114,12 +114,12 @@ func split(signed []byte) (text string, lines []line, err error) {
 	at := bytes.Index(signed, []byte("\n\n"))
 	text = string(signed[:at+1])
 	if text != unverified.Note.Text {
-		return "", nil, fmt.Errorf("%w: a checkpoint with an empty line in its text", ErrForm)
+		return "", nil, fmt.Errorf("%w: the text of the checkpoint contains an empty line", ErrForm)
 	}
 	for l := range bytes.Lines(signed[at+2:]) {
 		name, sig, ok := splitLine(l)
 		if !ok || len(lines) == maxLines {
-			return "", nil, fmt.Errorf("%w: %.120q is no signature line, or one of more than %d", ErrForm, l, maxLines)
+			return "", nil, fmt.Errorf("%w: %.120q is not a signature line, or there are more than %d signature lines", ErrForm, l, maxLines)
 		}
 		lines = append(lines, line{name, binary.BigEndian.Uint32(sig), sig[4:]})
 	}
@@ -222,7 +222,7 @@ func (c *Cosigner) Cosign(checkpoint Checkpoint, text string, at time.Time) ([]b
 		return nil, err
 	}
 	if read != checkpoint {
-		return nil, fmt.Errorf("%w: the text to cosign is of another checkpoint", ErrForm)
+		return nil, fmt.Errorf("%w: the text to cosign belongs to a different checkpoint", ErrForm)
 	}
 	seconds := uint64(at.Unix())
 	line := binary.BigEndian.AppendUint32(nil, c.key.Hash())
@@ -245,7 +245,7 @@ func AddSignatures(signed, lines []byte, keys []Key) (_ []byte, added []Key, err
 	for line := range bytes.Lines(lines) {
 		name, sig, ok := splitLine(line)
 		if !ok {
-			return nil, nil, fmt.Errorf("%w: %.120q is no signature line", ErrForm, line)
+			return nil, nil, fmt.Errorf("%w: %.120q is not a signature line", ErrForm, line)
 		}
 		for _, k := range keys {
 			if name != k.Name || binary.BigEndian.Uint32(sig) != k.Hash() || !(verifier{k}).Verify([]byte(text), sig[4:]) {

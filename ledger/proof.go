@@ -59,10 +59,10 @@ func ParseProof(data []byte) (*Proof, error) {
 		if strings.HasPrefix(lines[0], "c2sp.org/tlog-proof@") {
 			return nil, fmt.Errorf("%w: proof %.60q, this program knows %q", ErrVersion, lines[0], proofHeader)
 		}
-		return nil, fmt.Errorf("%w: a proof begins with %q, not %.60q", ErrForm, proofHeader, lines[0])
+		return nil, fmt.Errorf("%w: a proof must begin with %q, this one begins with %.60q", ErrForm, proofHeader, lines[0])
 	}
 	if !ok {
-		return nil, fmt.Errorf("%w: a proof has an empty line in front of its checkpoint", ErrForm)
+		return nil, fmt.Errorf("%w: a proof must have an empty line before its checkpoint", ErrForm)
 	}
 	p := &Proof{Checkpoint: checkpoint}
 	lines = lines[1:]
@@ -75,7 +75,7 @@ func ParseProof(data []byte) (*Proof, error) {
 	}
 	index, ok := strings.CutPrefix(first(lines), "index ")
 	if !ok {
-		return nil, fmt.Errorf("%w: %.60q where the index should be", ErrForm, first(lines))
+		return nil, fmt.Errorf("%w: want a line with the index, got %.60q", ErrForm, first(lines))
 	}
 	var err error
 	if p.Index, err = parseSize(index); err != nil {
@@ -92,10 +92,10 @@ func ParseProof(data []byte) (*Proof, error) {
 // feeds. Signed notes have the same rule.
 func checkLines(data []byte) error {
 	if !utf8.Valid(data) {
-		return fmt.Errorf("%w: a proof is not UTF-8", ErrForm)
+		return fmt.Errorf("%w: the proof is not UTF-8", ErrForm)
 	}
 	if at := bytes.IndexFunc(data, func(r rune) bool { return r < ' ' && r != '\n' }); at >= 0 {
-		return fmt.Errorf("%w: byte %d of a proof is the control character %#02x", ErrForm, at, data[at])
+		return fmt.Errorf("%w: byte %d of the proof is the control character %#02x", ErrForm, at, data[at])
 	}
 	return nil
 }
@@ -155,12 +155,12 @@ func (a *AddCheckpoint) Append(dst []byte) []byte {
 func ParseAddCheckpoint(data []byte) (*AddCheckpoint, error) {
 	head, checkpoint, ok := bytes.Cut(data, []byte("\n\n"))
 	if !ok {
-		return nil, fmt.Errorf("%w: an empty line precedes the checkpoint", ErrForm)
+		return nil, fmt.Errorf("%w: want an empty line before the checkpoint", ErrForm)
 	}
 	lines := strings.Split(string(head), "\n")
 	size, ok := strings.CutPrefix(lines[0], "old ")
 	if !ok {
-		return nil, fmt.Errorf("%w: %.60q where the old size should be", ErrForm, lines[0])
+		return nil, fmt.Errorf("%w: want a line with the old size, got %.60q", ErrForm, lines[0])
 	}
 	a := &AddCheckpoint{Checkpoint: checkpoint}
 	var err error

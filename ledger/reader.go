@@ -31,7 +31,7 @@ func (t *tiles) ReadTiles(want []tlog.Tile) ([][]byte, error) {
 	for i, tile := range want {
 		hashes, err := t.from.Hashes(t.ctx, tile.L, uint64(tile.N)<<tileHeight, tile.W)
 		if err == nil && len(hashes) != tile.W {
-			err = fmt.Errorf("%w: %d hashes of tile %s, want %d", ErrForm, len(hashes), tile.Path(), tile.W)
+			err = fmt.Errorf("%w: got %d hashes of tile %s, want %d", ErrForm, len(hashes), tile.Path(), tile.W)
 		}
 		if err != nil {
 			t.failed = err
@@ -69,7 +69,7 @@ func (r Root) check() error {
 		return fmt.Errorf("%w: a log of %d leaves, at most %d", ErrForm, r.Size, uint64(MaxSize))
 	}
 	if r.Size == 0 && r.Hash != EmptyRoot() {
-		return fmt.Errorf("%w: %w: the root %s is not that of an empty log", ErrForm, ErrEmptyRoot, r.Hash)
+		return fmt.Errorf("%w: %w: the root %s is not the root of an empty log", ErrForm, ErrEmptyRoot, r.Hash)
 	}
 	return nil
 }
@@ -110,7 +110,7 @@ func (r Root) ProveConsistency(ctx context.Context, old uint64, from Reader) ([]
 		return nil, err
 	}
 	if old > r.Size {
-		return nil, fmt.Errorf("%w: it has %d leaves, fewer than %d", ErrInconsistent, r.Size, old)
+		return nil, fmt.Errorf("%w: it has %d leaves, which is fewer than %d", ErrInconsistent, r.Size, old)
 	}
 	if old == 0 || old == r.Size {
 		return nil, nil
@@ -129,17 +129,17 @@ func (r Root) CheckConsistency(old Root, proof []Hash) error {
 	}
 	switch {
 	case old.Size > r.Size:
-		return fmt.Errorf("%w: it had %d leaves and has %d", ErrInconsistent, old.Size, r.Size)
+		return fmt.Errorf("%w: it had %d leaves before and has only %d now", ErrInconsistent, old.Size, r.Size)
 	case old.Size == r.Size && old.Hash != r.Hash:
-		return fmt.Errorf("%w: at %d leaves it has two roots, %s and %s", ErrInconsistent, r.Size, old.Hash, r.Hash)
+		return fmt.Errorf("%w: it shows two different roots for %d leaves, %s and %s", ErrInconsistent, r.Size, old.Hash, r.Hash)
 	case old.Size == 0 || old.Size == r.Size:
 		if len(proof) > 0 {
-			return fmt.Errorf("%w: %d hashes prove the step from %d to %d leaves, want none", ErrInconsistent, len(proof), old.Size, r.Size)
+			return fmt.Errorf("%w: %d hashes prove the step from %d to %d leaves, want no hashes", ErrInconsistent, len(proof), old.Size, r.Size)
 		}
 		return nil
 	}
 	if err := tlog.CheckTree(proof, int64(r.Size), r.Hash, int64(old.Size), old.Hash); err != nil {
-		return fmt.Errorf("%w: %d leaves are not what it had at %d, %s", ErrInconsistent, r.Size, old.Size, old.Hash)
+		return fmt.Errorf("%w: its %d leaves do not continue the %d leaves with the root %s", ErrInconsistent, r.Size, old.Size, old.Hash)
 	}
 	return nil
 }

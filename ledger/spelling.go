@@ -50,7 +50,7 @@ func rewrite(w *canon.Writer, v *canon.Value, below uint) error {
 		for i := range v.Members {
 			m := &v.Members[i]
 			if m.Key <= last || !canon.IsPlainKey(m.Key) { // the Writer panics at such keys
-				return fmt.Errorf("byte %d: keys are printable ASCII and ascend, and %.80q comes after %.80q", m.Value.Offset, m.Key, last)
+				return fmt.Errorf("byte %d: keys must be printable ASCII in ascending order, but %.80q comes after %.80q", m.Value.Offset, m.Key, last)
 			}
 			last = m.Key
 			w.Key(m.Key)
@@ -60,7 +60,7 @@ func rewrite(w *canon.Writer, v *canon.Value, below uint) error {
 		}
 		w.EndObject()
 	default:
-		return fmt.Errorf("byte %d: %s has no place in evidence", v.Offset, v.Kind)
+		return fmt.Errorf("byte %d: %s is not allowed in evidence", v.Offset, v.Kind)
 	}
 	return nil
 }

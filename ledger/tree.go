@@ -26,7 +26,7 @@ type Tree struct {
 // RestoreTree returns the tree with this size and these bytes from Edge.
 func RestoreTree(size uint64, edge []byte) (Tree, error) {
 	if size > MaxSize || len(edge) != bits.OnesCount64(size)*tlog.HashSize {
-		return Tree{}, fmt.Errorf("%w: %d bytes are not the edge of a log of %d leaves", ErrForm, len(edge), size)
+		return Tree{}, fmt.Errorf("%w: an edge of %d bytes does not fit a log of %d leaves", ErrForm, len(edge), size)
 	}
 	t := Tree{size: size}
 	for i := 0; len(edge) > 0; i++ {

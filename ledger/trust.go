@@ -96,10 +96,10 @@ func ParseTrust(data []byte) (*Trust, error) {
 		}
 	}
 	if r.trust.Quorum() && len(r.trust.Logs) == 0 {
-		return nil, fmt.Errorf("%w: it asks for a quorum and names no log whose checkpoints could be cosigned", ErrTrust)
+		return nil, fmt.Errorf("%w: it has a quorum but no log; add the line of a log", ErrTrust)
 	}
 	if !r.quorum {
-		return nil, fmt.Errorf("%w: it has no quorum line; without witnesses that is: quorum none", ErrTrust)
+		return nil, fmt.Errorf("%w: it has no quorum line; without witnesses, write: quorum none", ErrTrust)
 	}
 	return r.trust, nil
 }
@@ -135,7 +135,7 @@ func (r *trustReader) line(line string) error {
 	case "quorum":
 		most, read = 1, r.quorumLine
 	default:
-		return fmt.Errorf("%.60q is no kind of line; want signer, log, witness, group or quorum", kind)
+		return fmt.Errorf("%.60q is not a kind of line; want signer, log, witness, group or quorum", kind)
 	}
 	if len(items) < least || len(items) > most {
 		return fmt.Errorf("%d items after %q, want %d to %d", len(items), kind, least, most)
@@ -212,10 +212,10 @@ func (r *trustReader) group(items []string) error {
 	for _, name := range items[2:] {
 		m, ok := r.named[name]
 		if !ok {
-			return fmt.Errorf("%w: %.60q is not defined above", ErrForm, name)
+			return fmt.Errorf("%w: %.60q is not defined in an earlier line", ErrForm, name)
 		}
 		if slices.Contains(r.within, name) {
-			return fmt.Errorf("%w: %.60q is a member twice, and would count twice", ErrForm, name)
+			return fmt.Errorf("%w: %.60q is a member of two groups or listed twice, so it would count twice", ErrForm, name)
 		}
 		r.within = append(r.within, name)
 		g.members = append(g.members, m)
@@ -228,7 +228,7 @@ func (r *trustReader) group(items []string) error {
 	default:
 		k, err := strconv.Atoi(items[1])
 		if err != nil || strconv.Itoa(k) != items[1] || k < 1 || k > len(g.members) {
-			return fmt.Errorf("%w: %.60q of %d members, want any, all or a number up to there", ErrForm, items[1], len(g.members))
+			return fmt.Errorf("%w: the threshold %.60q of a group of %d members; want any, all, or a number from 1 to the number of members", ErrForm, items[1], len(g.members))
 		}
 		g.k = k
 	}
@@ -237,7 +237,7 @@ func (r *trustReader) group(items []string) error {
 
 func (r *trustReader) quorumLine(items []string) error {
 	if r.quorum {
-		return fmt.Errorf("%w: a second quorum", ErrForm)
+		return fmt.Errorf("%w: there is a second quorum line", ErrForm)
 	}
 	r.quorum = true
 	if items[0] == "none" {
@@ -245,7 +245,7 @@ func (r *trustReader) quorumLine(items []string) error {
 	}
 	m, ok := r.named[items[0]]
 	if !ok {
-		return fmt.Errorf("%w: %.60q is not defined above", ErrForm, items[0])
+		return fmt.Errorf("%w: %.60q is not defined in an earlier line", ErrForm, items[0])
 	}
 	r.trust.quorum = group{1, []member{m}}
 	return nil
@@ -290,7 +290,7 @@ func (t *Trust) Open(signed []byte) (*Opened, error) {
 		}
 		switch _, ok, err := signedBy(l.Key, text, lines); {
 		case err != nil:
-			return nil, fmt.Errorf("%w: the log's, of %s", ErrSignature, l.Name)
+			return nil, fmt.Errorf("%w: the signature of the log %s", ErrSignature, l.Name)
 		case ok:
 			o.Log = l.Key
 		}
@@ -337,7 +337,7 @@ func (o *Opened) Quorum(since time.Time) (at time.Time, err error) {
 		}
 	}
 	if old := len(o.Cosigned) - counts; old > 0 {
-		return at, fmt.Errorf("%w: %d listed ones did, and %d before %s", ErrQuorum, counts, old, since.Format(time.RFC3339))
+		return at, fmt.Errorf("%w: %d witnesses of the trust file did in time, and %d did before %s", ErrQuorum, counts, old, since.Format(time.RFC3339))
 	}
-	return at, fmt.Errorf("%w: %d listed ones did", ErrQuorum, counts)
+	return at, fmt.Errorf("%w: %d witnesses of the trust file did", ErrQuorum, counts)
 }

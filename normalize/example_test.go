@@ -44,7 +44,7 @@ func ExampleTable() {
 	fmt.Println(errors.Is(err, normalize.ErrChain), err)
 	// Output:
 	// [added added] new-york-city [new-york-city big-apple nyc]
-	// true chain of aliases: "nyc", which "the-city" would stand for, is itself an alias of "new-york-city"; use "new-york-city"
+	// true chain of aliases: "nyc" cannot get the alias "the-city", because it is itself an alias of "new-york-city"; use "new-york-city"
 }
 
 func ExampleReadAliases() {

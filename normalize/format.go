@@ -47,7 +47,7 @@ func ParseFormat(s string) (Format, error) {
 func Detect(data []byte) (Format, error) {
 	data = bytes.TrimLeft(bom.Trim(data), " \t\r\n")
 	if len(data) == 0 {
-		return "", fmt.Errorf("%w: an empty list of aliases has no format", ErrForm)
+		return "", fmt.Errorf("%w: the list of aliases is empty", ErrForm)
 	}
 	switch data[0] {
 	case '[':
@@ -121,7 +121,7 @@ func (l *lister) readCSV(data []byte) error {
 			return nil
 		}
 		if errors.Is(err, csv.ErrFieldCount) {
-			return fmt.Errorf("%w: got %d, want alias,canonical", err, len(record))
+			return fmt.Errorf("%w: got %d fields, want alias,canonical", err, len(record))
 		}
 		if err != nil {
 			return err

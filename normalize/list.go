@@ -103,7 +103,7 @@ func comparePairs(a, b pair) int {
 // count counts one more entry, or fails if there are too many.
 func (l *lister) count() error {
 	if l.list.Entries++; l.list.Entries > MaxEntries {
-		return fmt.Errorf("%w: more than %d entries; cut the list", ErrForm, MaxEntries)
+		return fmt.Errorf("%w: there are more than %d entries; split the list", ErrForm, MaxEntries)
 	}
 	return nil
 }

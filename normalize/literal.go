@@ -49,7 +49,7 @@ func Text(s string) (string, error) {
 		return "", fmt.Errorf("%w: a text of %d bytes, at most %d: %.40q", ErrForm, len(s), MaxText, s)
 	}
 	if !utf8.ValidString(s) {
-		return "", fmt.Errorf("%w: a text that is not UTF-8: %.80q", ErrForm, s)
+		return "", fmt.Errorf("%w: the text is not UTF-8: %.80q", ErrForm, s)
 	}
 	digest := sha256.Sum256([]byte(norm.NFC.String(strings.TrimSpace(s))))
 	return string(TextType) + ":" + hex.EncodeToString(digest[:]), nil
@@ -62,7 +62,7 @@ func IsText(name string) bool { return strings.HasPrefix(name, string(TextType)+
 func Literal(t Type, value string) (string, error) {
 	name, ok, err := literal(string(t) + ":" + value)
 	if err == nil && !ok {
-		err = fmt.Errorf("%w: %.80q is no literal of the type %s", ErrForm, value, t)
+		err = fmt.Errorf("%w: %.80q is not a literal of the type %s", ErrForm, value, t)
 	}
 	return name, err
 }
@@ -107,9 +107,9 @@ func literal(s string) (name string, ok bool, err error) {
 	case len(s) > MaxName:
 		return "", false, fmt.Errorf("%w: a literal of %d bytes, at most %d: %.40q", ErrForm, len(s), MaxName, s)
 	case !utf8.ValidString(s):
-		return "", false, fmt.Errorf("%w: a literal that is not UTF-8: %.80q", ErrForm, s)
+		return "", false, fmt.Errorf("%w: the literal is not UTF-8: %.80q", ErrForm, s)
 	case strings.ContainsRune(s, 0):
-		return "", false, fmt.Errorf("%w: a literal with U+0000: %.80q", ErrForm, s)
+		return "", false, fmt.Errorf("%w: the literal contains U+0000: %.80q", ErrForm, s)
 	}
 	return s, true, nil
 }

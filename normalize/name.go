@@ -195,7 +195,7 @@ func wideName(s string) (string, error) {
 		b = utf8.AppendRune(b, c)
 	}
 	if len(b) > MaxName {
-		return "", fmt.Errorf("%w: a name that is %d bytes when normalized, at most %d: %.40q", ErrForm, len(b), MaxName, s)
+		return "", fmt.Errorf("%w: the normalized name has %d bytes, at most %d: %.40q", ErrForm, len(b), MaxName, s)
 	}
 	return string(b), nil
 }
@@ -221,7 +221,7 @@ const joiner = "\u034f"
 func fold(s string) (string, error) {
 	const rounds = 8
 	if !utf8.ValidString(s) {
-		return "", fmt.Errorf("%w: a name that is not UTF-8: %.80q", ErrForm, s)
+		return "", fmt.Errorf("%w: the name is not UTF-8: %.80q", ErrForm, s)
 	}
 	caser := cases.Fold()
 	for range rounds {
@@ -229,14 +229,14 @@ func fold(s string) (string, error) {
 		next = strings.Map(cherokee, caser.String(next))
 		next = norm.NFKC.String(next)
 		if strings.Contains(next, joiner) {
-			return "", fmt.Errorf("%w: more than 30 marks on one character: %.80q", ErrForm, s)
+			return "", fmt.Errorf("%w: a character of the name has more than 30 marks: %.80q", ErrForm, s)
 		}
 		if next == s {
 			return s, nil
 		}
 		s = next
 	}
-	return "", fmt.Errorf("%w: a name without a stable form: %.80q", ErrForm, s)
+	return "", fmt.Errorf("%w: the name has no stable normalized form: %.80q", ErrForm, s)
 }
 
 // cherokee folds small letters to capitals, as Unicode does for this one script.

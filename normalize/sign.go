@@ -30,13 +30,13 @@ func formV2(s string) (string, error) {
 		next := signed([]rune(folded))
 		if next == folded || isFormed(next) {
 			if len(next) > MaxName {
-				return "", fmt.Errorf("%w: a name that is %d bytes when normalized, at most %d: %.40q", ErrForm, len(next), MaxName, s)
+				return "", fmt.Errorf("%w: the normalized name has %d bytes, at most %d: %.40q", ErrForm, len(next), MaxName, s)
 			}
 			return next, nil
 		}
 		folded = next
 	}
-	return "", fmt.Errorf("%w: a name without a stable form: %.80q", ErrForm, s)
+	return "", fmt.Errorf("%w: the name has no stable normalized form: %.80q", ErrForm, s)
 }
 
 func isASCII(s string) bool {

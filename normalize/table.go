@@ -202,17 +202,17 @@ func (t *Table) apply(c Change) (Outcome, error) {
 	}
 	switch old := t.target(alias); {
 	case alias == canonical:
-		return "", fmt.Errorf("%w: %.80q and %.80q are both %q; leave this alias out", ErrSelf, c.Alias, c.Canonical, alias)
+		return "", fmt.Errorf("%w: %.80q and %.80q have the same canonical name %q; leave this alias out", ErrSelf, c.Alias, c.Canonical, alias)
 	case old == canonical:
 		return Existing, nil
 	case old != "":
-		return "", fmt.Errorf("%w: %q stands for %q, not for %q; remove that alias first, or choose another", ErrAmbiguous, alias, old, canonical)
+		return "", fmt.Errorf("%w: %q already stands for %q, not for %q; remove that alias first, or choose another", ErrAmbiguous, alias, old, canonical)
 	}
 	if up := t.target(canonical); up != "" {
-		return "", fmt.Errorf("%w: %q, which %q would stand for, is itself an alias of %q; use %q", ErrChain, canonical, alias, up, up)
+		return "", fmt.Errorf("%w: %q cannot get the alias %q, because it is itself an alias of %q; use %q", ErrChain, canonical, alias, up, up)
 	}
 	if n := t.count(alias); n > 0 {
-		return "", fmt.Errorf("%w: %q, which would stand for %q, is the canonical name of %d, such as %q; re-point them to %q first",
+		return "", fmt.Errorf("%w: %q cannot be an alias of %q, because it is the canonical name of %d aliases, such as %q; point them to %q first",
 			ErrChain, alias, canonical, n, t.Members(alias)[1], canonical)
 	}
 	t.set(alias, canonical, canonical, +1)
@@ -222,9 +222,9 @@ func (t *Table) apply(c Change) (Outcome, error) {
 func (t *Table) remove(alias, canonical string) (Outcome, error) {
 	switch old := t.target(alias); {
 	case old == "" && canonical == "":
-		return "", fmt.Errorf("%w: %q stands for nothing, so it cannot be removed", ErrUnknown, alias)
+		return "", fmt.Errorf("%w: %q is not an alias, so it cannot be removed", ErrUnknown, alias)
 	case old == "":
-		return "", fmt.Errorf("%w: %q stands for nothing, not for %q, so it cannot be removed", ErrUnknown, alias, canonical)
+		return "", fmt.Errorf("%w: %q is not an alias of %q or of another name, so it cannot be removed", ErrUnknown, alias, canonical)
 	case canonical != "" && canonical != old:
 		return "", fmt.Errorf("%w: %q stands for %q, not for %q; to remove it, name %q", ErrUnknown, alias, old, canonical, old)
 	default:

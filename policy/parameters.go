@@ -16,7 +16,7 @@ var (
 	// ErrType is wrapped when this version does not know the type of the parameters.
 	ErrType = errors.New("unknown policy type")
 	// ErrMismatch is wrapped when a policy has another type than the required one.
-	ErrMismatch = errors.New("policy of another type")
+	ErrMismatch = errors.New("policy of the wrong type")
 )
 
 // Parameters are the values by which a policy decides. They are comparable. [SlicePolicyV1] is one type of parameters;

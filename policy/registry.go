@@ -113,10 +113,10 @@ const SliceTypes = Type + " or " + TypeV2
 func ParametersOf[P Parameters](r Registered, want string) (P, error) {
 	p, ok := r.params.(P)
 	if !ok && r.params != nil {
-		return p, fmt.Errorf("%w: policy %s is of type %s, and this takes one of type %s", ErrMismatch, r.id, r.params.Type(), want)
+		return p, fmt.Errorf("%w: policy %s is of type %s, but this call needs a policy of type %s", ErrMismatch, r.id, r.params.Type(), want)
 	}
 	if !ok {
-		return p, fmt.Errorf("%w: no policy", ErrUnknown)
+		return p, fmt.Errorf("%w: no policy is named", ErrUnknown)
 	}
 	return p, nil
 }

@@ -89,7 +89,7 @@ func phases[P any](at func(*P) *PhaseTable) Field[P] {
 // noPhase returns an error if the entry for no phase, or for no voice, has a weight.
 func noPhase(weight dag.PPM) error {
 	if weight != 0 {
-		return fmt.Errorf("%w: a weight for no phase or no voice", ErrRange)
+		return fmt.Errorf("%w: the weight for no phase and for no voice must be 0", ErrRange)
 	}
 	return nil
 }

@@ -183,7 +183,7 @@ func Optional[P any](f Field[P], absent func(*P) bool) Field[P] {
 	f.read = func(c *canon.Cursor, p *P, n Notation, whole bool) {
 		read(c, p, n, whole)
 		if absent(p) && c.Err() == nil {
-			c.Fail(fmt.Errorf("%w: %s is there and says nothing", ErrRange, f.name))
+			c.Fail(fmt.Errorf("%w: %s is present but empty; leave it out", ErrRange, f.name))
 		}
 	}
 	return f

@@ -15,10 +15,10 @@ func Explanation(e *slice.Explanation, policyID policy.ID, asOf dag.Seq) string 
 		return fmt.Sprintf("selected as number %d of %d: %s, score %s", e.Rank, e.Selected, Reason(&e.Admission), Score(e.Admission.Score))
 	case slice.Beaten:
 		if e.Admission.From == e.BeatenBy.ID && e.Admission.Score > e.BeatenBy.Admission.Score {
-			return fmt.Sprintf("not selected: %s has room for %d turns; it came into reach (%s, score %s) only through the last one let in",
+			return fmt.Sprintf("not selected: %s has room for %d turns; it came into reach (%s, score %s) only through the last turn that was selected",
 				policyID, e.Selected, Reason(&e.Admission), Score(e.Admission.Score))
 		}
-		return fmt.Sprintf("not selected: %s has room for %d turns; its score %s (%s) was beaten by %s with %s (%s), the last one let in",
+		return fmt.Sprintf("not selected: %s has room for %d turns; its score %s (%s) was beaten by %s with %s (%s), the last turn that was selected",
 			policyID, e.Selected, Score(e.Admission.Score), Reason(&e.Admission),
 			Short(e.BeatenBy.ID), Score(e.BeatenBy.Admission.Score), Reason(&e.BeatenBy.Admission))
 	case slice.TooCostly:

@@ -135,7 +135,7 @@ func TestExplanation(t *testing.T) {
 	}{
 		{slice.Explanation{Standing: slice.Chosen, Rank: 2, Selected: 5, Admission: child}, "selected as number 2 of 5: a child of 01000000, distance 1, score 0.5"},
 		{slice.Explanation{Standing: slice.Beaten, Selected: 5, Admission: child, BeatenBy: &slice.Rival{ID: dag.TurnID{2}, Admission: better}}, "its score 0.5 (a child of 01000000, distance 1) was beaten by 02000000 with 0.500000001"},
-		{slice.Explanation{Standing: slice.Beaten, Selected: 5, Admission: better, BeatenBy: &slice.Rival{ID: dag.TurnID{1}, Admission: child}}, "only through the last one let in"},
+		{slice.Explanation{Standing: slice.Beaten, Selected: 5, Admission: better, BeatenBy: &slice.Rival{ID: dag.TurnID{1}, Admission: child}}, "only through the last turn that was selected"},
 		{slice.Explanation{Standing: slice.TooFar, Edges: 12}, "12 edges away, beyond max_radius of narrow@1"},
 		{slice.Explanation{Standing: slice.Unreached, Edges: 3, Selected: 5}, "none of the 5 selected turns led to it"},
 		{slice.Explanation{Standing: slice.NotYet}, "as of sequence number 7 it had not been admitted"},

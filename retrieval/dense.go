@@ -100,7 +100,7 @@ func apart(p *Policy) error {
 	case p.Rerank.Method == RerankCrossEncoder && p.MaxHits > limitJudged:
 		return fmt.Errorf("rerank.method: %s needs max_hits of at most %d", p.Rerank.Method, limitJudged)
 	case (p.Rerank.Method == RerankCrossEncoder) != (p.Rerank.Model != ""):
-		return fmt.Errorf("rerank.model: %q with the method %s; %s has a model, and no other method", p.Rerank.Model, p.Rerank.Method, RerankCrossEncoder)
+		return fmt.Errorf("rerank.model: got %q with the method %s; only the method %s has a model, and it must have one", p.Rerank.Model, p.Rerank.Method, RerankCrossEncoder)
 	}
 	return nil
 }

@@ -32,7 +32,7 @@ type Segment struct {
 func (s *Segment) Covers() (after, upTo dag.Seq) { return s.after, s.upTo }
 
 // ErrSegment is wrapped if ParseSegment refuses its input.
-var ErrSegment = errors.New("no segment of this version")
+var ErrSegment = errors.New("not a segment of this version")
 
 // AppendSegment appends the segment of the turns numbered above after and up to upTo. Its bytes depend only on these turns and on the
 // analyzer, not on other turns or on how the index was made. They do not include vectors, see AppendVectors.
@@ -129,18 +129,18 @@ func (w *segmentWriter) once(known map[string]uint64, s string) {
 // to len(b).
 func ParseSegment(b []byte, a analysis.Analyzer, after, upTo dag.Seq) (*Segment, error) {
 	if len(b) < sha256.Size || !bytes.HasPrefix(b, []byte(segmentForm)) {
-		return nil, fmt.Errorf("%w: %d bytes that begin otherwise", ErrSegment, len(b))
+		return nil, fmt.Errorf("%w: its %d bytes do not begin like a segment", ErrSegment, len(b))
 	}
 	body := b[:len(b)-sha256.Size]
 	if digest := sha256.Sum256(body); !bytes.Equal(digest[:], b[len(body):]) {
-		return nil, fmt.Errorf("%w: its digest is another", ErrSegment)
+		return nil, fmt.Errorf("%w: its digest does not match", ErrSegment)
 	}
 	r := &segmentReader{Cursor: cursor.New(body[len(segmentForm):]), seq: after, upTo: upTo, seen: map[string]bool{}}
 	if name := r.Bytes(r.Int(math.MaxInt32)); string(name) != a.String() {
 		return nil, fmt.Errorf("%w: its analyzer is %.40q, want %s", ErrSegment, name, a)
 	}
 	if r.Uint(math.MaxUint64) != uint64(after) || r.Uint(math.MaxUint64) != uint64(upTo) {
-		return nil, fmt.Errorf("%w: its numbers are others than %d to %d", ErrSegment, after+1, upTo)
+		return nil, fmt.Errorf("%w: its numbers differ from %d to %d", ErrSegment, after+1, upTo)
 	}
 	const least = len(dag.TurnID{}) + len(dag.Digest{}) // bytes of a turn
 	s := &Segment{after: after, upTo: upTo, turns: make([]indexed, r.Int(r.Left()/least))}
@@ -152,7 +152,7 @@ func ParseSegment(b []byte, a analysis.Analyzer, after, upTo dag.Seq) (*Segment,
 	}
 	for i := range s.turns {
 		if s.turns[i].Withheld && s.words.Length(i)+s.dates.Length(i) > 0 {
-			return nil, fmt.Errorf("%w: turn %d is withheld and has terms", ErrSegment, s.turns[i].Seq)
+			return nil, fmt.Errorf("%w: turn %d is withheld but has terms", ErrSegment, s.turns[i].Seq)
 		}
 	}
 	return s, nil
@@ -228,7 +228,7 @@ func (x *Index) Load(segments []*Segment, upTo dag.Seq) error {
 	n := 0
 	for _, s := range segments {
 		if (s.vectors == nil) != (x.vectors == nil) {
-			return errors.New("retrieval: either the index has vectors or its segments have")
+			return errors.New("retrieval: the index and its segments must all have vectors, or none of them")
 		}
 		n += len(s.turns)
 	}

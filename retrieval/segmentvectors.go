@@ -47,18 +47,18 @@ func (x *Index) AppendVectors(dst []byte, model string, after, upTo dag.Seq) []b
 // to len(b).
 func ParseVectors(b []byte, model string, dimensions int, after, upTo dag.Seq) (*Vectors, error) {
 	if len(b) < sha256.Size || !bytes.HasPrefix(b, []byte(vectorsForm)) {
-		return nil, fmt.Errorf("%w: %d bytes that begin otherwise", ErrSegment, len(b))
+		return nil, fmt.Errorf("%w: its %d bytes do not begin like vectors of a segment", ErrSegment, len(b))
 	}
 	body := b[:len(b)-sha256.Size]
 	if digest := sha256.Sum256(body); !bytes.Equal(digest[:], b[len(body):]) {
-		return nil, fmt.Errorf("%w: its digest is another", ErrSegment)
+		return nil, fmt.Errorf("%w: its digest does not match", ErrSegment)
 	}
 	c := cursor.New(body[len(vectorsForm):])
 	if name := c.Bytes(c.Int(math.MaxInt32)); string(name) != model {
 		return nil, fmt.Errorf("%w: its model is %.40q, want %s", ErrSegment, name, model)
 	}
 	if c.Uint(math.MaxUint64) != uint64(after) || c.Uint(math.MaxUint64) != uint64(upTo) {
-		return nil, fmt.Errorf("%w: its numbers are others than %d to %d", ErrSegment, after+1, upTo)
+		return nil, fmt.Errorf("%w: its numbers differ from %d to %d", ErrSegment, after+1, upTo)
 	}
 	v := &Vectors{of: make([][]int8, c.Int(c.Left()))}
 	room := make([]int8, 0, c.Left())
@@ -84,7 +84,7 @@ func (s *Segment) Attach(v *Vectors) error {
 	}
 	for i := range s.turns {
 		if s.turns[i].Withheld && v.of[i] != nil {
-			return fmt.Errorf("%w: turn %d is withheld and has a vector", ErrSegment, s.turns[i].Seq)
+			return fmt.Errorf("%w: turn %d is withheld but has a vector", ErrSegment, s.turns[i].Seq)
 		}
 	}
 	s.vectors = v

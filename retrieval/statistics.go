@@ -37,10 +37,10 @@ func (s *Statistics) Check() error {
 		}
 	}
 	if n := len(s.Terms); len(s.Words.With) != n || len(s.Conversations.With) != n {
-		return fmt.Errorf("%d terms, and counts of %d and %d", n, len(s.Words.With), len(s.Conversations.With))
+		return fmt.Errorf("there are %d terms, but %d counts of words and %d of conversations", n, len(s.Words.With), len(s.Conversations.With))
 	}
 	if l := s.Likeness; l != nil && (l.Least > l.Most || l.Least < -MostLikeness || l.Most > MostLikeness) {
-		return fmt.Errorf("likeness: from %d to %d", l.Least, l.Most)
+		return fmt.Errorf("likeness: the range from %d to %d is out of bounds or upside down", l.Least, l.Most)
 	}
 	return cmp.Or(s.Words.Check(), s.Conversations.Check(), s.Dates.Check())
 }

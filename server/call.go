@@ -185,7 +185,7 @@ func (c *call) inPlace(size int, work func() error) error {
 		}
 		if !p.enter(c.ctx) {
 			s.metrics.refused.Inc()
-			return &problem{code: api.CodeOverloaded, retryAfter: 1, detail: "too many requests are at work; try again"}
+			return &problem{code: api.CodeOverloaded, retryAfter: 1, detail: "too many requests are running; try again"}
 		}
 		defer p.leave()
 	}
@@ -325,7 +325,7 @@ func bodyError(err error) error {
 	case errors.As(err, &known):
 		return known
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF), errors.Is(err, net.ErrClosed), errors.Is(err, context.Canceled), errors.Is(err, syscall.ECONNRESET):
-		return &problem{code: api.CodeGone, detail: "the body ended before its end", cause: err}
+		return &problem{code: api.CodeGone, detail: "the connection ended before the body was complete", cause: err}
 	}
 	return &problem{code: api.CodeInvalid, place: "body", detail: "the body cannot be read: " + err.Error(), cause: err}
 }

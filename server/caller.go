@@ -16,7 +16,7 @@ func getCaller(c *call, _ api.None) (api.Caller, error) {
 // because the new key could have more rights than it.
 func createKey(c *call, in api.NewAPIKey) (api.MadeAPIKey, error) {
 	if c.who.Admits != (access.Scope{}) {
-		return api.MadeAPIKey{}, &problem{code: api.CodeForbidden, detail: "a key that is limited in what it admits makes no keys"}
+		return api.MadeAPIKey{}, &problem{code: api.CodeForbidden, detail: "a key that may admit only some turns may not make keys"}
 	}
 	return kernel.Ask(c.ctx, c.server.config.Kernel, c.tenant(), api.CreateKey, in)
 }

@@ -21,7 +21,7 @@ func TestContextPrompt(t *testing.T) {
 	}
 	for _, format := range []string{"", "markdown", "xml", "json"} {
 		p := s.refused(400, "invalid_request", ask(format, "xml"))
-		if !strings.Contains(p.Detail, "prompt is xml, which is of the evidence") {
+		if !strings.Contains(p.Detail, "prompt is xml, which has a meaning only with format bundle") {
 			t.Errorf("format %q: %s", format, p.Detail)
 		}
 	}

@@ -159,7 +159,7 @@ func (op *operation) readParams(r *http.Request, path func(string) string) (text
 		members = append(members, canon.Member{Key: p.Key, Value: value})
 	}
 	for name := range query {
-		return nil, nil, &problem{code: api.CodeInvalid, place: "query parameter", detail: fmt.Sprintf("query parameter %.80q is not known here", name)}
+		return nil, nil, &problem{code: api.CodeInvalid, place: "query parameter", detail: fmt.Sprintf("query parameter %.80q is not known to this operation", name)}
 	}
 	return texts, members, nil
 }

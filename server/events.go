@@ -67,7 +67,7 @@ func streamEvents(c *call) error {
 func openStream(c *call) error {
 	l := &c.server.config.Limits
 	if !c.server.streams.open(streamKey(c), l.Streams, l.StreamsTotal) {
-		return &problem{code: api.CodeRate, retryAfter: 5, detail: fmt.Sprintf("%d streams are open with this key, or %d in all", l.Streams, l.StreamsTotal)}
+		return &problem{code: api.CodeRate, retryAfter: 5, detail: fmt.Sprintf("at most %d streams may be open with this key, and %d in all", l.Streams, l.StreamsTotal)}
 	}
 	return nil
 }
@@ -100,7 +100,7 @@ func startOfStream(c *call) (position, error) {
 		}
 		at.seq = dag.Seq(n)
 		if err != nil {
-			return position{}, &problem{code: api.CodeInvalid, place: "Last-Event-ID", detail: fmt.Sprintf("Last-Event-ID %q is none that a stream gave", last)}
+			return position{}, &problem{code: api.CodeInvalid, place: "Last-Event-ID", detail: fmt.Sprintf("Last-Event-ID %q is not an id that a stream sent", last)}
 		}
 		if at.seq > head || at.issued > issued {
 			return position{}, &problem{code: api.CodeInvalid, place: "Last-Event-ID", detail: fmt.Sprintf("Last-Event-ID %q lies beyond the present, %s", last, position{head, issued})}

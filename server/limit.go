@@ -189,7 +189,7 @@ func (s *Server) counted(body io.ReadCloser, who access.Identity) *counted {
 	return &counted{ReadCloser: body, budget: &s.bodies, key: string(who.Tenant) + "/" + who.Subject, free: uncounted}
 }
 
-var errFull = &problem{code: api.CodeOverloaded, retryAfter: 1, detail: "too many bytes of bodies are held, in all or with this key; try again"}
+var errFull = &problem{code: api.CodeOverloaded, retryAfter: 1, detail: "too many bytes of bodies are in memory, in all or with this key; try again"}
 
 func (r *counted) Read(p []byte) (int, error) {
 	n, err := r.ReadCloser.Read(p)

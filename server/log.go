@@ -304,7 +304,7 @@ func getConsistency(c *call) error {
 		return err
 	}
 	if from > to {
-		return &problem{code: api.CodeInvalid, place: "query parameter from", detail: fmt.Sprintf("from is %d, above to, which is %d: a ledger does not shrink", from, to)}
+		return &problem{code: api.CodeInvalid, place: "query parameter from", detail: fmt.Sprintf("from is %d, but must not exceed to, which is %d: a ledger does not shrink", from, to)}
 	}
 	now, err := c.server.config.Kernel.Ledger().Root(c.ctx, tenant)
 	if err != nil {

@@ -51,7 +51,7 @@ func problemOf(err error) *problem {
 	var field *canon.FieldError
 	switch {
 	case p.code == api.CodeInternal:
-		p.detail = "something failed here; the log has it under the request id"
+		p.detail = "something failed in the service; its log has the cause under the request id"
 	case p.code == api.CodeDamaged:
 		p.detail = "the store is damaged; the log has the place under the request id, and graphkernel fsck finds all"
 	case errors.As(err, &conflict):

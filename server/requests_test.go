@@ -42,7 +42,7 @@ func TestRefusedRequests(t *testing.T) {
 		{op: "listTurns", query: values("limit", "1e2"), place: "query parameter limit", words: "limit|\"1e2\"|integer"},
 		{op: "listTurns", query: values("limit", ""), place: "query parameter limit", words: "limit|\"\"|integer"},
 		{op: "listTurns", query: url.Values{"limit": {"1", "2"}}, place: "query parameter limit", words: "limit is given twice"},
-		{op: "listTurns", query: values("limits", "1"), place: "query parameter", words: "\"limits\" is not known here"},
+		{op: "listTurns", query: values("limits", "1"), place: "query parameter", words: "\"limits\" is not known to this operation"},
 		{op: "listTurns", query: values("after", "g"), place: "query parameter after", words: "\"g\"|^[0-9a-f-]{1,36}$"},
 		{op: "listTurns", query: values("role", "human"), place: "query parameter role", words: "\"human\"|assistant"},
 		{op: "listTurns", query: values("role", ""), place: "query parameter role", words: "\"\"|assistant"},

@@ -381,7 +381,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, secure *tls.Config, 
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopping.Grace)
 	defer cancel()
 	if err := h.Shutdown(grace); err != nil {
-		return errors.Join(fmt.Errorf("server: requests were still at work after %s: %w", stopping.Grace, err), h.Close())
+		return errors.Join(fmt.Errorf("server: requests were still running after %s: %w", stopping.Grace, err), h.Close())
 	}
 	return nil
 }

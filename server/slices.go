@@ -113,7 +113,7 @@ func cutOne(c *call, q *api.SliceRequest, left *atomic.Int64) (w api.BatchResult
 			w = failed(c, fmt.Errorf("panic: %v", p))
 		}
 	}()
-	full := &problem{code: api.CodeTooLarge, detail: fmt.Sprintf("the slices of this batch pass %d bytes; ask for this one alone", c.server.config.Limits.BatchBytes)}
+	full := &problem{code: api.CodeTooLarge, detail: fmt.Sprintf("the slices of this batch have more than %d bytes together; request this slice alone", c.server.config.Limits.BatchBytes)}
 	if left.Load() < 0 {
 		return failed(c, full)
 	}
@@ -178,7 +178,7 @@ func replaySlice(c *call) error {
 		return err
 	}
 	if replay.Provenance.SliceID != id {
-		return &problem{code: api.CodeInvalid, place: "body", detail: fmt.Sprintf("the bundle is of slice %s, and the path names %s", replay.Provenance.SliceID, id)}
+		return &problem{code: api.CodeInvalid, place: "body", detail: fmt.Sprintf("the bundle is of slice %s, but the path names %s", replay.Provenance.SliceID, id)}
 	}
 	return c.json(http.StatusOK, replay.Answer())
 }

@@ -96,7 +96,7 @@ func inBatch(err error, drafts []dag.Draft) error {
 // erase: nobody can check what such a turn claims about itself, including phase and salience.
 func mayAdmit(c *call, d *dag.Draft, place string) error {
 	if d.Redacted && !c.who.Role.May(access.Erase) {
-		return &problem{code: api.CodeForbidden, place: place, detail: fmt.Sprintf("%s: a turn without its text is admitted by an admin alone", place)}
+		return &problem{code: api.CodeForbidden, place: place, detail: fmt.Sprintf("%s: only an admin may admit a turn without its text", place)}
 	}
 	if err := c.who.MayAdmit(d); err != nil {
 		return &problem{code: api.CodeForbidden, place: place, turn: d.ID, detail: place + ": " + err.Error(), cause: err}

@@ -439,7 +439,7 @@ func readTurn(c *canon.Cursor) (dag.Turn, *dag.Body) {
 	}
 	if r := c.Optional("redacted"); r != nil {
 		if !r.Bool() {
-			r.Failf("want true or nothing")
+			r.Failf("want true, or no member")
 		}
 		return t, nil
 	}
@@ -464,7 +464,7 @@ func readAdmission(c *canon.Cursor, marked bool) Admission {
 	if from := c.Optional("from"); from != nil {
 		a.From = canon.Parsed(from, dag.ParseTurnID)
 		if a.Via == ViaAnchor {
-			from.Failf("the anchor was reached from nowhere")
+			from.Failf("the anchor must have no from")
 		}
 	} else if a.Via != ViaAnchor {
 		c.Failf("\"from\" is missing")
@@ -472,7 +472,7 @@ func readAdmission(c *canon.Cursor, marked bool) Admission {
 	if marked {
 		a.readMarks(c)
 	} else if a.Via > ViaSibling {
-		c.Field("via").Failf("%s is no way of %s", a.Via, SchemaVersion)
+		c.Field("via").Failf("%s does not exist in %s", a.Via, SchemaVersion)
 	}
 	c.Close()
 	return a

@@ -434,7 +434,7 @@ func TestParseAnswers(t *testing.T) {
 		{`{"facts":[],"total":0}`, `it has "facts", "total" and no "provenance"`},
 		{`{"provenance":{},"verdict":"verified"}`, `it has "provenance", "verdict" and no "token"`},
 		{`{}`, `it has no members and no "provenance"`},
-		{"# Context\n", "it is no JSON object"},
+		{"# Context\n", "it is not a JSON object"},
 	} {
 		_, err := slice.ParseBundle([]byte(tc.answer))
 		if !errors.Is(err, slice.ErrMalformed) || !strings.Contains(err.Error(), tc.says+": an answer is not its evidence; ask with format bundle") {

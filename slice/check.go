@@ -112,7 +112,7 @@ func checkBodies(turns int, turn func(i int) (*dag.Turn, *dag.Body)) Check {
 		shown++
 		buf = AppendBody(buf[:0], body)
 		if got := DigestBody(buf, body.Salt); got != t.BodyDigest {
-			return Failed(CheckBodies, t.BodyDigest.String(), got.String(), "the body of turn %s is not the one that its body_digest was taken of", t.ID)
+			return Failed(CheckBodies, t.BodyDigest.String(), got.String(), "the body of turn %s does not match its body_digest", t.ID)
 		}
 	}
 	if shown < turns {
@@ -172,7 +172,7 @@ func (b *Bundle) checkOrder(turns []Selected) Check {
 		return Failed(CheckOrder, "", "", "the edges hold a cycle")
 	}
 	if len(order) != len(b.Order) {
-		return Failed(CheckOrder, fmt.Sprint(len(order)), fmt.Sprint(len(b.Order)), "order lists another number of turns")
+		return Failed(CheckOrder, fmt.Sprint(len(order)), fmt.Sprint(len(b.Order)), "order lists a different number of turns than the bundle")
 	}
 	for i, at := range order {
 		if want := b.Turns[at].ID; b.Order[i] != want {

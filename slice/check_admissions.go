@@ -70,7 +70,7 @@ func (r *reasoning) checkReason(t *BundleTurn) string {
 		return fmt.Sprintf("distance %d is beyond max_radius %d", a.Distance, r.walk.MaxRadius)
 	}
 	if (a.Via == ViaAnchor) != (t.ID == r.Anchor) {
-		return fmt.Sprintf("via %s, and the anchor is %s", a.Via, r.Anchor)
+		return fmt.Sprintf("via is %s, which does not fit: the anchor is %s", a.Via, r.Anchor)
 	}
 	if a.Via == ViaAnchor {
 		if a.Distance != 0 {
@@ -117,24 +117,24 @@ func (r *reasoning) checkMarks() string {
 		last = r.Turns[r.index[r.Anchor]].Admission.Number
 	}
 	if last > r.AsOf {
-		return fmt.Sprintf("the anchor has the number %d, and the slice was cut as of %d", last, r.AsOf)
+		return fmt.Sprintf("the anchor has the number %d, but the slice was cut as of number %d", last, r.AsOf)
 	}
 	numbers, cost := make(map[dag.Seq]bool, len(r.Turns)), 0
 	for i := range r.Turns {
 		t, a := &r.Turns[i], &r.Turns[i].Admission
 		switch {
 		case a.Number > last:
-			return fmt.Sprintf("turn %s has the number %d, and the greatest that may be there is %d", t.ID, a.Number, last)
+			return fmt.Sprintf("turn %s has the number %d, at most %d", t.ID, a.Number, last)
 		case numbers[a.Number]:
-			return fmt.Sprintf("turn %s has the number %d, as another one has", t.ID, a.Number)
+			return fmt.Sprintf("turn %s has the number %d, and so has another turn", t.ID, a.Number)
 		case t.Body != nil && a.Cost != (len(t.Body.Content)+3)/4:
-			return fmt.Sprintf("turn %s costs %d, and its content %d", t.ID, a.Cost, (len(t.Body.Content)+3)/4)
+			return fmt.Sprintf("turn %s has the cost %d, but its content costs %d", t.ID, a.Cost, (len(t.Body.Content)+3)/4)
 		}
 		numbers[a.Number] = true
 		cost += a.Cost
 	}
 	if r.walk.MaxCost > 0 && cost > r.walk.MaxCost {
-		return fmt.Sprintf("the turns cost %d, more than max_cost %d", cost, r.walk.MaxCost)
+		return fmt.Sprintf("the turns cost %d, which is more than max_cost %d", cost, r.walk.MaxCost)
 	}
 	return r.checkNumbers()
 }

@@ -153,7 +153,7 @@ func NewDisclosure(f *DisclosureForm, h Head, issued dag.Digest, leaves []dag.Di
 	}
 	root, paths := auditPaths(hashes, shown)
 	if want := h.Provenance.GraphSnapshotHash; dag.Digest(root) != want {
-		return nil, fmt.Errorf("slice: disclosing a part of a bundle: its leaves lead to %s, and graph_snapshot_hash is %s", root, want)
+		return nil, fmt.Errorf("slice: disclosing a part of a bundle: its leaves have the root %s, but graph_snapshot_hash is %s", root, want)
 	}
 	for i, at := range shown {
 		d.Shown[i] = Shown{Index: at, Path: paths[i], Leaf: leaf(at)}
@@ -318,7 +318,7 @@ func (f *DisclosureForm) readShown(c *canon.Cursor) Shown {
 		}
 	}
 	if s.Leaf == nil {
-		c.Failf("nothing is shown at the index")
+		c.Failf("no leaf is shown at this index")
 	}
 	c.Close()
 	return s
@@ -364,7 +364,7 @@ func (d *Disclosure) CheckPaths() Check {
 		return Failed(CheckInclusion, "", "", "%v", err)
 	}
 	if len(d.Shown) == 0 {
-		return Failed(CheckInclusion, "", "", "nothing is shown, so nothing leads to graph_snapshot_hash")
+		return Failed(CheckInclusion, "", "", "no leaf is shown, so none can be checked against graph_snapshot_hash")
 	}
 	size, root := d.Size(), d.Provenance.GraphSnapshotHash
 	for i := range d.Shown {

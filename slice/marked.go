@@ -145,7 +145,7 @@ func (a *Admission) writeWay(w *canon.Writer) {
 func (a *Admission) readMarks(c *canon.Cursor) {
 	number := c.Field("number")
 	if a.Number = dag.Seq(number.Uint(uint64(dag.MaxSeq))); a.Number == 0 {
-		number.Failf("no turn has the number 0")
+		number.Failf("want a number above 0")
 	}
 	a.Voice = canon.Parsed(c.Field("voice"), dag.ParseVoice)
 	a.Cost = int(c.Field("cost").Uint(dag.MaxCost))

@@ -158,7 +158,7 @@ func (s *selection) run(v dag.View, anchor dag.TurnID, p policy.SlicePolicyV2, w
 		v = v.Until(v.Admitted(start))
 	}
 	if p.MaxCost > 0 && v.Cost(start) > p.MaxCost {
-		return nil, fmt.Errorf("%w: %d, and the policy allows %d", ErrCost, v.Cost(start), p.MaxCost)
+		return nil, fmt.Errorf("%w: it costs %d, and the policy allows at most %d", ErrCost, v.Cost(start), p.MaxCost)
 	}
 	s.view, s.scorer = v, p.Scorer()
 	if len(s.marked) < v.Len() {

@@ -79,7 +79,7 @@ func ReadStrict[T interface{ Append([]byte) []byte }](what string, data []byte, 
 	var v T
 	var version error
 	if text := bytes.TrimLeft(data, " \t\r\n"); len(text) > 0 && text[0] != '{' && text[0] != '[' {
-		return malformed(errors.New("it is no JSON object: " + notEvidence))
+		return malformed(errors.New("it is not a JSON object: " + notEvidence))
 	}
 	err := canon.Within(data, min(len(data)/bytesOfValue, max(len(data)/BytesOfValue, canon.MaxValues))+256, func(c *canon.Cursor) error {
 		if version = checkVersion(c.Value(), versions(c.Value())); version != nil {

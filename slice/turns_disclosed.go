@@ -184,9 +184,9 @@ func checkShownTurns(d *Disclosure) []Check {
 		d.CheckOrder(),
 		Skipped(CheckEdges, "a disclosure does not show the edges"),
 		admissions,
-		Skipped(CheckOrder, "a disclosure shows neither the edges nor all turns, which the reading order follows from"),
+		Skipped(CheckOrder, "the reading order follows from the edges and all turns, and a disclosure does not show them"),
 		d.CheckPolicy(),
 		d.CheckPaths(),
-		Skipped(CheckSliceID, "a disclosure does not show all turns and edges, which slice_id is computed of"),
+		Skipped(CheckSliceID, "slice_id is computed from all turns and edges, and a disclosure does not show them"),
 	}
 }

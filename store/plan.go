@@ -67,7 +67,7 @@ func (w *planner) batch(b []candidate) error {
 		return err
 	}
 	if room := dag.MaxSeq - min(w.receipt.Head, dag.MaxSeq); dag.Seq(len(fresh)) > room {
-		return fmt.Errorf("%d turns arrive at sequence number %d, and the last possible one is %d", len(fresh), w.receipt.Head, dag.MaxSeq)
+		return fmt.Errorf("there is no room for %d turns after sequence number %d, because the last possible number is %d", len(fresh), w.receipt.Head, dag.MaxSeq)
 	}
 	order, err := w.order(fresh)
 	if err != nil {

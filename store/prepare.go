@@ -177,7 +177,7 @@ func (a *Arrival) check() error {
 	case t.ID == dag.TurnID{} || t.Conversation == dag.ConversationID{}:
 		return fmt.Errorf("%w: turn %s of conversation %s: the nil UUID names nothing", dag.ErrForm, t.ID, t.Conversation)
 	case a.Body == nil && (a.Salt != dag.Salt{} || a.SaltDrawn || a.External != ""):
-		return fmt.Errorf("%w: turn %s is withheld, and yet has a salt or an external id", dag.ErrForm, t.ID)
+		return fmt.Errorf("%w: turn %s is withheld but has a salt or an external id", dag.ErrForm, t.ID)
 	case a.Body != nil && len(a.Body) == 0:
 		return fmt.Errorf("%w: turn %s has an empty body", dag.ErrForm, t.ID)
 	case len(a.Body) > MaxBody:
@@ -190,12 +190,12 @@ func (a *Arrival) check() error {
 	}
 	if a.Key != "" {
 		if err := access.CheckCredential(a.Key); err != nil {
-			return fmt.Errorf("turn %s: the key that brought it: %w", t.ID, err)
+			return fmt.Errorf("turn %s: the key that admits it: %w", t.ID, err)
 		}
 	}
 	for i, p := range a.Parents {
 		if p.Kind.String() == "" {
-			return fmt.Errorf("%w: turn %s has an edge of no kind from %s", dag.ErrForm, t.ID, p.ID)
+			return fmt.Errorf("%w: turn %s has an edge without a kind from %s", dag.ErrForm, t.ID, p.ID)
 		}
 		if len(a.Parents) <= fewParents && hasParent(a.Parents[:i], p.ID) {
 			return repeatedParent(t.ID, p.ID)

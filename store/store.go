@@ -225,17 +225,17 @@ var (
 	ErrNotFound   = history.ErrNotFound
 	ErrClosed     = errors.New("store is closed")
 	ErrBroken     = errors.New("store is unusable until it is opened again")
-	ErrUnwritable = errors.New("the store's disk takes no writes; nothing was changed") // lasts until the disk has room again, or is writable
-	ErrQuery      = errors.New("the database could not be asked; that tells nothing of what it holds")
+	ErrUnwritable = errors.New("the store's disk is full or read-only; nothing was changed") // lasts until the disk has room again, or is writable
+	ErrQuery      = errors.New("the query failed at the database, so it is not known what the database holds")
 	ErrDamaged    = history.ErrDamaged
 	ErrUnreadable = fmt.Errorf("%w: unreadable", ErrDamaged)
-	ErrUncertain  = errors.New("the write may have been kept or not; repeat it, which is safe")
+	ErrUncertain  = errors.New("it is not known whether the write was saved; repeat it, which is safe")
 	ErrLost       = errors.New("the store cannot be reached; nothing was changed")
-	ErrGap        = errors.New("the stretch does not continue the history that is stored")
+	ErrGap        = errors.New("the stretch does not continue the stored history")
 	ErrBusy       = errors.New("store is busy with another process") // repeating the call is safe, and helps
-	ErrMoved      = errors.New("what was to be replaced has been replaced already")
-	ErrOvertaken  = errors.New("something was recorded that the admission was decided without; nothing was admitted")
-	ErrSchema     = errors.New("the store has a schema that this version does not read")
+	ErrMoved      = errors.New("the value to be replaced was changed meanwhile")
+	ErrOvertaken  = errors.New("the turns were checked before a newer entry was recorded; nothing was admitted")
+	ErrSchema     = errors.New("this version cannot read the schema of the store")
 )
 
 // A ConflictError says that a turn with this id was admitted with other

@@ -49,11 +49,11 @@ func prepareStretch(s Stretch) (_ *PreparedStretch, err error) {
 		}
 	}
 	if (len(s.Entries) > 0) != (s.Change != nil) {
-		return nil, fmt.Errorf("%w: a stretch with %d entries, and a change: %t", dag.ErrForm, len(s.Entries), s.Change != nil)
+		return nil, fmt.Errorf("%w: a stretch has %d entries, and a change: %t; want both or neither", dag.ErrForm, len(s.Entries), s.Change != nil)
 	}
 	for _, id := range p.beyond {
 		if r := p.records[id]; r != nil {
-			return nil, fmt.Errorf("%w: number %d admits turn %s, which it or a smaller number names as a parent", dag.ErrForm, r.Seq, id)
+			return nil, fmt.Errorf("%w: number %d admits turn %s, but an earlier turn, or the turn itself, names it as a parent", dag.ErrForm, r.Seq, id)
 		}
 	}
 	if s.Rest != nil {
@@ -100,16 +100,16 @@ func (s *Stretch) checkParts() error {
 			e := &s.Entries[i]
 			if before.Part == before.Parts {
 				if e.Part > 1 {
-					return fmt.Errorf("%w: number %d is part %d of %d of its change, which the stretch does not begin with", dag.ErrForm, e.Seq, e.Part, e.Parts)
+					return fmt.Errorf("%w: number %d is part %d of %d of its change, but the first part is not before it in the stretch", dag.ErrForm, e.Seq, e.Part, e.Parts)
 				}
 			} else if !e.Continues(&before) {
-				return fmt.Errorf("%w: number %d is part %d of %d of its change, and number %d comes after it as part %d of %d", dag.ErrForm, before.Seq, before.Part, before.Parts, e.Seq, e.Part, e.Parts)
+				return fmt.Errorf("%w: number %d is part %d of %d of its change, but the next one, number %d, is part %d of %d", dag.ErrForm, before.Seq, before.Part, before.Parts, e.Seq, e.Part, e.Parts)
 			}
 			before = *e
 		}
 	}
 	if before.Part != before.Parts {
-		return fmt.Errorf("%w: the stretch ends with number %d, part %d of %d of its change", dag.ErrForm, before.Seq, before.Part, before.Parts)
+		return fmt.Errorf("%w: the stretch ends with number %d, which is part %d of %d of its change; want all parts", dag.ErrForm, before.Seq, before.Part, before.Parts)
 	}
 	return nil
 }
@@ -122,14 +122,14 @@ func (s *Stretch) checkNumbers() error {
 		case next == 0:
 			return fmt.Errorf("%w: the stretch begins with number 0; the first one is 1", dag.ErrForm)
 		case next > dag.MaxSeq:
-			return fmt.Errorf("%w: the stretch goes on after %d, the last possible number", dag.ErrForm, dag.MaxSeq)
+			return fmt.Errorf("%w: the stretch continues after %d, which is the last possible number", dag.ErrForm, dag.MaxSeq)
 		case len(records) > 0 && records[0].Seq == next:
 			records = records[1:]
 		case len(entries) > 0 && entries[0].Seq == next:
 			entries = entries[1:]
 		default:
 			rest := Stretch{Records: records, Entries: entries}
-			return fmt.Errorf("%w: number %d comes where the stretch must have %d; its numbers are consecutive, and each is used once", dag.ErrForm, rest.first(), next)
+			return fmt.Errorf("%w: the stretch has number %d where number %d must be; want consecutive numbers, each once", dag.ErrForm, rest.first(), next)
 		}
 	}
 	return nil
@@ -164,28 +164,28 @@ func (r *Record) check() error {
 	c := candidate{Arrival: &a}
 	c.hash()
 	if c.leaf != r.Leaf {
-		return fmt.Errorf("%w: turn %s has the leaf %s, and its fields give %s", dag.ErrForm, r.Turn.ID, r.Leaf, c.leaf)
+		return fmt.Errorf("%w: turn %s has the leaf %s, but the leaf computed from its fields is %s", dag.ErrForm, r.Turn.ID, r.Leaf, c.leaf)
 	}
 	for i := range r.Parents {
 		if p := &r.Parents[i]; p.Leaf != c.edges[i] {
-			return fmt.Errorf("%w: turn %s has an edge from %s with the leaf %s, and its fields give %s", dag.ErrForm, r.Turn.ID, p.ID, p.Leaf, c.edges[i])
+			return fmt.Errorf("%w: turn %s has an edge from %s with the leaf %s, but the leaf computed from its fields is %s", dag.ErrForm, r.Turn.ID, p.ID, p.Leaf, c.edges[i])
 		}
 	}
 	if r.Body == nil {
 		return nil
 	}
 	if r.Withheld {
-		return fmt.Errorf("%w: turn %s is said to be withheld, and has a body", dag.ErrForm, r.Turn.ID)
+		return fmt.Errorf("%w: turn %s is marked as withheld but has a body", dag.ErrForm, r.Turn.ID)
 	}
 	if d := slice.DigestBody(r.Body, r.Salt); d != r.Turn.BodyDigest {
-		return fmt.Errorf("%w: turn %s has the body digest %s, and its body and salt give %s", dag.ErrForm, r.Turn.ID, r.Turn.BodyDigest, d)
+		return fmt.Errorf("%w: turn %s has the body digest %s, but the digest of its body and salt is %s", dag.ErrForm, r.Turn.ID, r.Turn.BodyDigest, d)
 	}
 	body, err := slice.ParseBody(r.Body)
 	if err != nil {
 		return fmt.Errorf("%w: the body of turn %s: %w", dag.ErrForm, r.Turn.ID, err)
 	}
 	if name := body.Attrs[dag.AttrExternalID]; name != r.External {
-		return fmt.Errorf("%w: turn %s has the external id %q, and its body has %q", dag.ErrForm, r.Turn.ID, r.External, name)
+		return fmt.Errorf("%w: turn %s has the external id %q, but its body has %q", dag.ErrForm, r.Turn.ID, r.External, name)
 	}
 	return nil
 }
@@ -195,7 +195,7 @@ func admittedAgain(r, first *Record) error {
 }
 
 func otherConversation(r *Record, p *dag.SkeletonParent, of dag.ConversationID) error {
-	return fmt.Errorf("%w: number %d: turn %s has its parent %s in conversation %s, and that turn is of %s", dag.ErrForm, r.Seq, r.Turn.ID, p.ID, p.Conversation, of)
+	return fmt.Errorf("%w: number %d: turn %s says that its parent %s is in conversation %s, but that turn is in %s", dag.ErrForm, r.Seq, r.Turn.ID, p.ID, p.Conversation, of)
 }
 
 // Arriving returns the ids of the stretch's records. None may be stored.
@@ -239,7 +239,7 @@ func (p *PreparedStretch) Last() dag.Seq {
 // Follows returns an error that wraps ErrGap unless the stretch is empty or continues a history with this head.
 func (p *PreparedStretch) Follows(head dag.Seq) error {
 	if first := p.stretch.first(); first != 0 && first != head+1 {
-		return fmt.Errorf("%w: it begins with number %d, and the head is %d", ErrGap, first, head)
+		return fmt.Errorf("%w: it begins with number %d, but the head is %d", ErrGap, first, head)
 	}
 	return nil
 }
@@ -282,7 +282,7 @@ func (p *PreparedStretch) checkParents(r *Record, k Known) error {
 		of, stored := k.Parents[parent.ID]
 		switch {
 		case !stored && p.records[parent.ID] == nil:
-			return fmt.Errorf("%w: number %d: turn %s names the parent %s, which is admitted under no smaller number", dag.ErrForm, r.Seq, r.Turn.ID, parent.ID)
+			return fmt.Errorf("%w: number %d: turn %s names the parent %s, but no earlier number admits it", dag.ErrForm, r.Seq, r.Turn.ID, parent.ID)
 		case stored && of != parent.Conversation:
 			return otherConversation(r, parent, of)
 		}

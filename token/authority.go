@@ -206,7 +206,7 @@ func (a *Authority) Check(p *slice.Provenance, seal slice.Seal) error {
 		return err
 	}
 	if !want.equal(got) {
-		return fmt.Errorf("%w: key %q of tenant %q gives another one for these six fields", ErrToken, id, seal.Tenant)
+		return fmt.Errorf("%w: key %q of tenant %q makes a different token from these six fields", ErrToken, id, seal.Tenant)
 	}
 	state.good.Add(name, struct{}{})
 	return nil

@@ -142,13 +142,13 @@ func ParseKeyring(data []byte) (Keyring, error) {
 		}
 		for i := range r.keys {
 			if k.State != Retired && string(r.keys[i].secret.bytes()) == string(k.secret.bytes()) && item.Err() == nil {
-				item.Failf("keys %q and %q have one secret", r.keys[i].ID, k.ID)
+				item.Failf("keys %q and %q have the same secret", r.keys[i].ID, k.ID)
 			}
 		}
 		r.keys = append(r.keys, k)
 	}
 	if signers > 1 {
-		c.Failf("%d keys sign, want at most one", signers)
+		c.Failf("%d keys are signing keys, want at most one", signers)
 	}
 	c.Close()
 	if err := c.Err(); err != nil {

@@ -44,7 +44,7 @@ var (
 	ErrNoKey      = errors.New("the keyring has no key that signs")
 	ErrKeyUnknown = errors.New("unknown key")
 	ErrKeyRetired = errors.New("key is retired")
-	ErrKeyExists  = errors.New("key id is taken")
+	ErrKeyExists  = errors.New("the key id or the secret is already in use")
 )
 
 // Keys lists the keys, the oldest first.
@@ -101,7 +101,7 @@ func (r Keyring) add(id KeyID, secret Secret, state State, now dag.Time) (Keyrin
 	}
 	for i := range r.keys {
 		if string(r.keys[i].secret.bytes()) == string(secret.bytes()) {
-			return r, fmt.Errorf("%w: the secret is that of key %q", ErrKeyExists, r.keys[i].ID)
+			return r, fmt.Errorf("%w: key %q already has this secret", ErrKeyExists, r.keys[i].ID)
 		}
 	}
 	return Keyring{append(slices.Clone(r.keys), ringKey{Key{ID: id, State: state, CreatedAt: now}, secret})}, nil
@@ -117,7 +117,7 @@ func (r Keyring) Retire(id KeyID, now dag.Time) (Keyring, error) {
 	case r.keys[i].State == Retired:
 		return r, fmt.Errorf("%w: %q, since %s", ErrKeyRetired, id, r.keys[i].RetiredAt)
 	case r.keys[i].State == Signing:
-		return r, fmt.Errorf("key %q signs; rotate to a new key before retiring it", id)
+		return r, fmt.Errorf("key %q is the signing key; rotate to a new key before retiring it", id)
 	}
 	next := Keyring{slices.Clone(r.keys)}
 	next.keys[i].State, next.keys[i].RetiredAt, next.keys[i].secret = Retired, now, Secret{}

@@ -41,7 +41,7 @@ func (v *Verifier) VerifyToken(tenant dag.Tenant, p *slice.Provenance, key, toke
 			return other
 		}
 	}
-	return TokenVerdict{Outcome: Tampered, Reason: "token: no live key gives this token for these six fields"}
+	return TokenVerdict{Outcome: Tampered, Reason: "token: no live key makes this token from these six fields"}
 }
 
 func verdictOf(key KeyID, err error) TokenVerdict {

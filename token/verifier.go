@@ -119,7 +119,7 @@ func (v *Verifier) BoundaryFor(tenant dag.Tenant, data []byte) (Boundary, Verdic
 func only(tenant dag.Tenant) func(slice.Seal) error {
 	return func(seal slice.Seal) error {
 		if seal.Tenant != tenant {
-			return fmt.Errorf("%w: tenant %q has no keys of tenant %q", ErrKeyUnknown, tenant, seal.Tenant)
+			return fmt.Errorf("%w: with the keys of tenant %q, no token of tenant %q can be checked", ErrKeyUnknown, tenant, seal.Tenant)
 		}
 		return nil
 	}
@@ -204,7 +204,7 @@ func unreadable(err error, checks []slice.CheckID) Verdict {
 	version := slice.Check{ID: slice.CheckVersion, Status: slice.StatusSkipped, Detail: "not reached"}
 	if errors.Is(err, slice.ErrVersion) {
 		v.Outcome = UnknownVersion
-		form.Status, form.Detail = slice.StatusSkipped, "not known for this version"
+		form.Status, form.Detail = slice.StatusSkipped, "cannot be checked for this version"
 		version.Status, version.Detail = slice.StatusFail, err.Error()
 	}
 	v.Checks = append(v.Checks, form, version)

@@ -13,9 +13,9 @@ import (
 
 // Errors that callers branch on.
 var (
-	ErrDiffers  = errors.New("the key was given with another message") // nothing was put
-	ErrTooLarge = errors.New("more than a session holds")              // nothing was put
-	ErrFull     = errors.New("working memory is full")                 // nothing was put
+	ErrDiffers  = errors.New("the key was already used for a different message") // nothing was put
+	ErrTooLarge = errors.New("the messages do not fit into a session")           // nothing was put
+	ErrFull     = errors.New("working memory is full")                           // nothing was put
 )
 
 // Limits bound working memory. A zero limit means its default.
@@ -58,11 +58,11 @@ func (l Limits) Check() error {
 		have, max int
 	}{{"messages of a session", l.Messages, MaxMessages}, {"bytes of a session", l.Bytes, MaxBytes}, {"sessions of a tenant", l.Sessions, MaxSessions}, {"bytes of a tenant", l.TenantBytes, MaxTenantBytes}} {
 		if f.have < 1 || f.have > f.max {
-			return fmt.Errorf("%w: working memory of %d %s, want 1 to %d", dag.ErrForm, f.have, f.what, f.max)
+			return fmt.Errorf("%w: the limit of working memory is %d %s, want 1 to %d", dag.ErrForm, f.have, f.what, f.max)
 		}
 	}
 	if l.Expires < time.Millisecond || l.Expires > 30*24*time.Hour {
-		return fmt.Errorf("%w: messages that expire after %s, want 1ms to 720h", dag.ErrForm, l.Expires)
+		return fmt.Errorf("%w: messages expire after %s, want 1ms to 720h", dag.ErrForm, l.Expires)
 	}
 	return nil
 }
@@ -89,7 +89,7 @@ func (n Name) Check() error {
 		ok = c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '.' || c == '_' || c == ':' || c == '-'
 	}
 	if !ok {
-		return fmt.Errorf("%w: a session named %.140q, want 1 to %d letters, digits and the characters . _ : -", dag.ErrForm, n.Session, MaxSession)
+		return fmt.Errorf("%w: the name of the session is %.140q, want 1 to %d letters, digits and the characters . _ : -", dag.ErrForm, n.Session, MaxSession)
 	}
 	return nil
 }
@@ -202,7 +202,7 @@ func (b *Buffer) Put(l Limits, now dag.Time, list []Message) (put []Placed, drop
 		fresh, size = fresh+1, size+m.Size()
 	}
 	if fresh > l.Messages || size > l.Bytes {
-		return nil, 0, fmt.Errorf("%w: %d messages of %d bytes at once, at most %d of %d bytes in all", ErrTooLarge, fresh, size, l.Messages, l.Bytes)
+		return nil, 0, fmt.Errorf("%w: the request has %d messages of %d bytes, at most %d messages of %d bytes in all", ErrTooLarge, fresh, size, l.Messages, l.Bytes)
 	}
 	before := len(all)
 	b.Messages = all

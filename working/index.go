@@ -66,7 +66,7 @@ func (x *Index) check(l Limits) error {
 		bytes += x.Sessions[i].Bytes
 	}
 	if len(x.Sessions) > l.Sessions || bytes > l.TenantBytes {
-		return fmt.Errorf("%w: the tenant would have %d sessions of %d bytes, at most %d of %d; consolidate or clear one, or wait until one expires", ErrFull, len(x.Sessions), bytes, l.Sessions, l.TenantBytes)
+		return fmt.Errorf("%w: the tenant would have %d sessions of %d bytes in all, at most %d sessions of %d bytes; consolidate or clear one, or wait until one expires", ErrFull, len(x.Sessions), bytes, l.Sessions, l.TenantBytes)
 	}
 	return nil
 }

@@ -109,7 +109,7 @@ func (m *Memory) Write(ctx context.Context, tenant dag.Tenant, c history.Change)
 		return err
 	}
 	if only := (history.Plan{Snapshots: p.Snapshots}); len(p.Entries)+len(p.Records)+len(p.Begin)+len(p.End)+len(p.Bodies) > 0 {
-		return errors.New("working: a change of more than snapshots")
+		return errors.New("working: the change contains more than snapshots")
 	} else if err := only.Check(0, 0); err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func (m *Memory) Write(ctx context.Context, tenant dag.Tenant, c history.Change)
 		size += cost(s.Name, s.Value) - cost(s.Name, have[s.Name])
 	}
 	if size > m.most && size > m.size {
-		return fmt.Errorf("%w: the process would keep %d bytes, at most %d; consolidate or clear a session, or wait until one expires", ErrFull, size, m.most)
+		return fmt.Errorf("%w: the process would hold %d bytes of working memory, at most %d; consolidate or clear a session, or wait until one expires", ErrFull, size, m.most)
 	}
 	m.size = size
 	if have == nil {

@@ -38,8 +38,8 @@ const Max = 10_000
 
 // Errors that callers branch on.
 var (
-	ErrExists  = errors.New("exists already with other content")
-	ErrTooMany = errors.New("the tenant has as many API keys as it can have")
+	ErrExists  = errors.New("already exists with other content")
+	ErrTooMany = errors.New("the tenant has the largest possible number of API keys")
 )
 
 // A Base is a history through which API keys are read and written.
@@ -53,7 +53,7 @@ func (b Base) Put(ctx context.Context, key access.Key) error {
 		return err
 	}
 	if key.RevokedAt != 0 {
-		return fmt.Errorf("%w: the new API key %s was revoked at %d", dag.ErrForm, key.ID, key.RevokedAt)
+		return fmt.Errorf("%w: the new API key %s has a time of revocation, %d", dag.ErrForm, key.ID, key.RevokedAt)
 	}
 	return b.Write(ctx, key.Tenant, history.Deciding(Codec{}, func(tx *history.Tx) error {
 		tx.Fetch([]history.Key{newest(key.ID)}, lastNumber)
@@ -99,7 +99,7 @@ func nextNumber(tx *history.Tx) (uint64, error) {
 		return 1, err
 	}
 	if len(last[0].Key) != 8 {
-		return 0, fmt.Errorf("%w: an API key with the number %x", history.ErrDamaged, last[0].Key)
+		return 0, fmt.Errorf("%w: the number of an API key is stored as %x, want 8 bytes", history.ErrDamaged, last[0].Key)
 	}
 	return binary.BigEndian.Uint64(last[0].Key) + 1, nil
 }
@@ -126,7 +126,7 @@ func (b Base) All(ctx context.Context, tenant dag.Tenant) ([]access.Key, error) 
 		return nil, err
 	}
 	if len(lists) != 1 {
-		return nil, fmt.Errorf("a range of terms has %d answers", len(lists))
+		return nil, fmt.Errorf("the store returned %d lists for one range of terms", len(lists))
 	}
 	var all []access.Key
 	for i := range lists[0] {
@@ -152,7 +152,7 @@ func Compare(a, b access.Key) int {
 // effect and returns the existing record. The error for an unknown key is store.ErrNotFound. The time must be above 0.
 func (b Base) Revoke(ctx context.Context, tenant dag.Tenant, id string, at dag.Time) (access.Key, error) {
 	if at == 0 || !at.Valid() {
-		return access.Key{}, fmt.Errorf("%w: an API key cannot be revoked at %d", dag.ErrForm, at)
+		return access.Key{}, fmt.Errorf("%w: an API key cannot be revoked at the time %d, want a time after 1970", dag.ErrForm, at)
 	}
 	if access.CheckID(id) != nil {
 		return access.Key{}, fmt.Errorf("API key: %w", store.ErrNotFound)

@@ -64,7 +64,7 @@ func readDetail(k *access.Key, detail []byte) (number uint64, err error) {
 		return 0, err
 	}
 	if number == 0 || string(appendDetail(nil, k, number)) != string(detail) {
-		return 0, errors.New("the detail is not as it would be written")
+		return 0, errors.New("the detail differs from the one that this program would write")
 	}
 	return number, nil
 }
@@ -128,14 +128,14 @@ func (Codec) Fold(tx *history.Tx, e *history.Entry) error {
 	event := map[history.Kind]ledger.KeyAct{Created: ledger.KeyCreated, Revoked: ledger.KeyRetired}[e.Kind]
 	of, ok := l.(*ledger.KeyLeaf)
 	if !ok || of.Purpose != ledger.PurposeAPI || of.Event != event || e.Kind == Revoked && len(e.Detail) > 0 {
-		return refuse(fmt.Errorf("it is not of the kind %s", e.Kind))
+		return refuse(fmt.Errorf("its leaf does not fit the kind %s", e.Kind))
 	}
 	before, there, err := tx.Newest(newest(of.KeyID))
 	if err != nil {
 		return err
 	}
 	if of.Tenant != tx.Tenant() || there != (e.Kind == Revoked) {
-		return refuse(fmt.Errorf("the API key %s is of tenant %.80q; it was made before: %t", of.KeyID, of.Tenant, there))
+		return refuse(fmt.Errorf("the leaf of API key %s is of tenant %.80q, or does not fit what is recorded (key exists: %t)", of.KeyID, of.Tenant, there))
 	}
 	if e.Kind == Created {
 		key := access.Key{Tenant: of.Tenant, ID: of.KeyID, CreatedAt: of.At}
@@ -155,7 +155,7 @@ func (Codec) Fold(tx *history.Tx, e *history.Entry) error {
 		return err
 	}
 	if key.RevokedAt != 0 || of.At == 0 {
-		return refuse(fmt.Errorf("the API key %s was revoked at %d, and is at %d", of.KeyID, key.RevokedAt, of.At))
+		return refuse(fmt.Errorf("the API key %s was revoked at %d, and the entry revokes it again at %d", of.KeyID, key.RevokedAt, of.At))
 	}
 	key.RevokedAt = of.At
 	tx.Begin(e, history.Term{Index: indexID, Key: before.Key, Value: appendState(&key, before.Value[stateTimes:])})

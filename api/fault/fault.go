@@ -112,7 +112,7 @@ func typed[E error](code api.Code) row {
 }
 
 const (
-	again  = "the store is not available; what was asked may be repeated"
+	again  = "the store is not available; the request may be repeated"
 	absent = "there is no such slice" // another tenant's evidence does not exist for the caller
 )
 
@@ -176,7 +176,7 @@ var table = []row{
 	{is: ledger.ErrOrigin, code: api.CodeKeyUnknown},
 	{is: ledger.ErrSignature, code: api.CodeTampered},
 	{is: ledger.ErrNotIncluded, code: api.CodeNotInLog},
-	{is: kernel.ErrForked, code: api.CodeForked, retryAfter: 300, detail: "the ledger is not the history that this kernel has signed, so nothing is issued until its keeper has decided which one goes on (graphkernel fsck, identity adopt)"},
+	{is: kernel.ErrForked, code: api.CodeForked, retryAfter: 300, detail: "the ledger is not the history that this kernel has signed, so nothing is issued until the operator decides which history continues (graphkernel fsck, identity adopt)"},
 	{is: ledger.ErrInconsistent, code: api.CodeInconsistent},
 	{is: ledger.ErrQuorum, code: api.CodeQuorum},
 	{is: slice.ErrMalformed, code: api.CodeBundle},
@@ -231,16 +231,16 @@ var table = []row{
 	typed[*ingest.LineError](api.CodeMalformed),
 
 	// The state of the service.
-	{is: identity.ErrNone, code: api.CodeNoIdentity, detail: "the kernel has no identity, so it signs nothing for third parties; its keeper runs graphkernel identity init"},
+	{is: identity.ErrNone, code: api.CodeNoIdentity, detail: "the kernel has no identity, so it signs nothing for third parties; the operator has to run graphkernel identity init"},
 	{is: kernel.ErrTenant, code: api.CodeNotFound, detail: absent},
-	{is: access.ErrUnavailable, code: api.CodeKeys, retryAfter: 5, detail: "whose key it is cannot be found out now; try again"},
-	{is: projection.ErrModel, code: api.CodeModel, retryAfter: 5, detail: "a model that the policy names does not answer, or not with what is expected of it; the log of the service says which, and why"},
-	{is: projection.ErrWentBack, code: api.CodeStore, retryAfter: 60, detail: "the store holds less of this tenant than it did; its keeper has to look into it and to restart the service"},
-	{is: projection.ErrIndexing, code: api.CodeStore, retryAfter: 2, detail: "the index of the texts is still being made, and what was asked needs all of it; ask again in some seconds"},
-	{is: store.ErrUncertain, code: api.CodeStore, retryAfter: 1, detail: "the store did not answer, and whether this was kept is not known; repeating it is safe, and the way to find out"},
-	{is: store.ErrUnwritable, code: api.CodeStore, retryAfter: 10, detail: "the store's disk is full or takes no writes; nothing was changed, and what only reads goes on"},
+	{is: access.ErrUnavailable, code: api.CodeKeys, retryAfter: 5, detail: "the key cannot be looked up now; try again"},
+	{is: projection.ErrModel, code: api.CodeModel, retryAfter: 5, detail: "a model that the policy names does not answer, or its answer is invalid; the log of the service names the model and the reason"},
+	{is: projection.ErrWentBack, code: api.CodeStore, retryAfter: 60, detail: "the store has lost entries of this tenant; the operator has to find the cause and restart the service"},
+	{is: projection.ErrIndexing, code: api.CodeStore, retryAfter: 2, detail: "the search index is still being built, and this request needs all of it; try again in a few seconds"},
+	{is: store.ErrUncertain, code: api.CodeStore, retryAfter: 1, detail: "the store did not answer, so it is unknown whether the change was stored; repeating it is safe, and is the way to find out"},
+	{is: store.ErrUnwritable, code: api.CodeStore, retryAfter: 10, detail: "the store's disk is full or takes no writes; nothing was changed, and read requests still work"},
 	{is: store.ErrLost, code: api.CodeStore, retryAfter: 1, detail: "the store cannot be reached; nothing was changed"},
-	{is: store.ErrBusy, code: api.CodeStore, retryAfter: 1, detail: "others are at work on the store; repeating the request is safe"},
+	{is: store.ErrBusy, code: api.CodeStore, retryAfter: 1, detail: "the store is busy with other work; repeating the request is safe"},
 	{is: store.ErrClosed, code: api.CodeStore, retryAfter: 5, detail: again},
 	{is: store.ErrBroken, code: api.CodeStore, retryAfter: 5, detail: again},
 	{is: context.DeadlineExceeded, code: api.CodeTimeout, detail: "the request took too long; if it was to change something, repeating it is safe"},

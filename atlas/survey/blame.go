@@ -31,7 +31,7 @@ func (a Atlas) Blame(ctx context.Context, tenant dag.Tenant, in api.BlameQuery) 
 		return b, err
 	}
 	if record.Seq > v.AsOf {
-		return b, fmt.Errorf("turn %s as of %d: %w: it was admitted as number %d", in.ID, v.AsOf, store.ErrNotFound, record.Seq)
+		return b, fmt.Errorf("turn %s as of %d: %w: it was admitted later, as number %d", in.ID, v.AsOf, store.ErrNotFound, record.Seq)
 	}
 	b = api.Blame{Turn: in.ID, AsOf: v.AsOf, UpTo: v.Issued, For: []api.Issued{}, InAll: []dag.TurnID{}, Policy: cmp.Or(in.Policy, policy.DefaultID), Pivots: []api.Pivot{}, Minimal: []dag.TurnID{}}
 	parents := map[dag.TurnID]int32{} // from parents to their numbers

@@ -98,7 +98,7 @@ func (g *gathered) view(ctx context.Context, tenant dag.Tenant, asOf dag.Seq, up
 		return nil, err
 	}
 	if upto > g.number {
-		return nil, fmt.Errorf("record %d of what was handed out: %w", upto, store.ErrNotFound)
+		return nil, fmt.Errorf("record %d of issued slices: %w", upto, store.ErrNotFound)
 	}
 	if upto == 0 {
 		upto = g.number
@@ -289,7 +289,7 @@ func (g *gathered) read(ctx context.Context, tenant dag.Tenant, after, upto uint
 			return err
 		}
 		if len(page) == 0 {
-			return fmt.Errorf("%w: of the records of what was handed out there are %d, and none after %d", store.ErrDamaged, upto, after)
+			return fmt.Errorf("%w: there are %d records of issued slices, but none was found after %d", store.ErrDamaged, upto, after)
 		}
 		list := make([]Handed, len(page))
 		not, err := g.epoch.Record().Undelivered(ctx, tenant)
@@ -334,7 +334,7 @@ func (g *gathered) members(ctx context.Context, tenant dag.Tenant, r *issued.Rec
 	for i, id := range ids {
 		at, found := g.place(id)
 		if !found {
-			return fmt.Errorf("%w: slice %s holds turn %s, which is not there", store.ErrDamaged, r.Provenance.SliceID, id)
+			return fmt.Errorf("%w: slice %s contains turn %s, which does not exist", store.ErrDamaged, r.Provenance.SliceID, id)
 		}
 		h.members[i] = at
 	}

@@ -324,7 +324,7 @@ func (g *gathered) gatherAuthors(ctx context.Context, tenant dag.Tenant) error {
 			return err
 		}
 		if len(names) != len(g.turns)-start {
-			return fmt.Errorf("%w: after number %d there were %d turns, and are %d", store.ErrDamaged, after, len(g.turns)-start, len(names))
+			return fmt.Errorf("%w: after number %d there were %d turns before, and there are %d now", store.ErrDamaged, after, len(g.turns)-start, len(names))
 		}
 		g.mu.Lock()
 		if len(g.authors.of) == start { // otherwise an erasure with an unknown outcome has dropped the authors

@@ -54,10 +54,10 @@ func (c *abstracting) general() error {
 	for _, l := range c.Incoming {
 		a := l.From
 		if slices.ContainsFunc(c.outcome.GaveWay, func(l Loss) bool { return l.Revision.Item == a.Item }) && c.outcome.Result == Changed {
-			return fmt.Errorf("%w: it contradicts %s, from which it is to be abstracted", belief.ErrInput, a)
+			return fmt.Errorf("%w: the abstraction contradicts %s, from which it is made", belief.ErrInput, a)
 		}
 		if c.outcome.Item == a.Item {
-			return fmt.Errorf("%w: it would be a revision of %s, from which it is to be abstracted; name another item", belief.ErrInput, a.Item)
+			return fmt.Errorf("%w: the abstraction would be a revision of %s, from which it is made; name another item", belief.ErrInput, a.Item)
 		}
 	}
 	return nil
@@ -87,13 +87,13 @@ func (c *abstracting) original(k *history.State, f *folding, a belief.Address, s
 	}
 	s := f.items[a.Item]
 	if s.live() == 0 || s.current.Number != a.Revision {
-		return fmt.Errorf("%w: %s is not what is believed of its item", ErrChanged, a)
+		return fmt.Errorf("%w: %s is not the believed revision of its item", ErrChanged, a)
 	}
 	if !c.replaces {
 		return nil
 	}
 	if f.guards(s.current) {
-		return fmt.Errorf("%w: %s is published; take that tag away first, or give a lower specificity", belief.ErrProtected, a)
+		return fmt.Errorf("%w: %s is published; remove the tag published first, or set a lower specificity", belief.ErrProtected, a)
 	}
 	reason := fmt.Sprintf("%s takes its place", to)
 	head, err := f.retract(s.ending(nil), salt, reason, f.plan.Head(k.Head), c.At)

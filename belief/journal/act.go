@@ -39,7 +39,7 @@ type Acted struct {
 // Do performs an act. It is decided with the beliefs at the time of the commit.
 func (b Base) Do(ctx context.Context, tenant dag.Tenant, a Act) (*Acted, error) {
 	if len(a.Reason) > MaxText || a.Number < 0 || a.Tag != "" && !belief.IsTag(a.Tag) {
-		return nil, fmt.Errorf("%w: the tag %.40q, revision %d, a reason of %d bytes", belief.ErrForm, a.Tag, a.Number, len(a.Reason))
+		return nil, fmt.Errorf("%w: the tag is %.40q, the revision %d and the reason has %d bytes, and one of them is malformed or too long", belief.ErrForm, a.Tag, a.Number, len(a.Reason))
 	}
 	c := &acting{Act: a}
 	whole, err := b.write(ctx, tenant, c)
@@ -133,7 +133,7 @@ func (c *acting) Plan(k *history.State) (*history.Plan, error) {
 	case !ok:
 		return nil, fmt.Errorf("%w: %s", ErrSpace, c.Item.Space())
 	case string(t.Value) != c.Policy:
-		return nil, fmt.Errorf("%w: %s is under %.80q", ErrMoved, c.Item.Space(), t.Value)
+		return nil, fmt.Errorf("%w: %s now has the policy %.80q", ErrMoved, c.Item.Space(), t.Value)
 	}
 	p := &history.Plan{}
 	f := newFolding(p)
@@ -146,7 +146,7 @@ func (c *acting) Plan(k *history.State) (*history.Plan, error) {
 		return nil, fmt.Errorf("%w: %s", ErrNoItem, belief.Address{Item: c.Item, Revision: c.Number})
 	}
 	if c.Newest != 0 && s.newest != c.Newest {
-		return nil, fmt.Errorf("%w: %s has %d revisions, and %d were read", ErrChanged, c.Item, s.newest, c.Newest)
+		return nil, fmt.Errorf("%w: %s has %d revisions now, but had %d when it was read", ErrChanged, c.Item, s.newest, c.Newest)
 	}
 	lapsed := s.lapsed != nil && s.lapsed.Until == history.Forever
 	if c.Tag == "" {
@@ -168,7 +168,7 @@ func (c *acting) Plan(k *history.State) (*history.Plan, error) {
 	}
 	if protected := s.tags[Published]; c.Tag == Current && protected != nil && protected.Until == history.Forever && s.current != nil {
 		if at, err := readPlace(protected); err != nil || at.number == s.current.Number {
-			return nil, fmt.Errorf("%w: revision %d of %s is published; take that tag away first", belief.ErrProtected, s.current.Number, c.Item)
+			return nil, fmt.Errorf("%w: revision %d of %s is published; remove the tag published first", belief.ErrProtected, s.current.Number, c.Item)
 		}
 	}
 	believes := to != nil && !to.Erased && (c.Tag == Current && !lapsed || c.Tag == "")

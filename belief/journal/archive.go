@@ -34,7 +34,7 @@ const (
 )
 
 // ErrArchive is wrapped if bytes are not an archive, or if its revisions differ from the recorded ones.
-var ErrArchive = errors.New("not an archive of what is recorded here")
+var ErrArchive = errors.New("not an archive of the revisions that are recorded here")
 
 // An Archive contains items of a space.
 type Archive struct {
@@ -109,7 +109,7 @@ func ParseArchive(data []byte) (*Archive, error) {
 	}
 	lines := strings.SplitAfter(string(data), "\n")
 	if n := len(lines) - 1; n < 1 || lines[n] != "" || n > 1+MaxArchived {
-		return nil, fmt.Errorf("%w: want a line of the space and up to %d of items, each with a line feed at its end", ErrArchive, MaxArchived)
+		return nil, fmt.Errorf("%w: want one line for the space and at most %d lines for items, each with a line feed at its end", ErrArchive, MaxArchived)
 	}
 	a := &Archive{}
 	for i, line := range lines[:len(lines)-1] {
@@ -159,7 +159,7 @@ func (a *Archive) line(at int, text []byte) error {
 	case c.Err() != nil:
 		return c.Err()
 	case len(item.Entries) == 0 || item.Item.Space() != a.Space:
-		return fmt.Errorf("%s has %d revisions, and is to be of %s", item.Item, len(item.Entries), a.Space)
+		return fmt.Errorf("%s has %d revisions, want at least 1 and an item of the space %s", item.Item, len(item.Entries), a.Space)
 	case len(a.Items) > 0 && a.Items[len(a.Items)-1].Item >= item.Item:
 		return errors.New("items must ascend, each once")
 	}
@@ -174,7 +174,7 @@ func isRevision(e *history.Entry, of belief.Item, number int) error {
 		return err
 	}
 	if r := read.(*Revision); r.Item != of || r.Number != number {
-		return fmt.Errorf("it is revision %d of %s, want %d of %s", r.Number, r.Item, number, of)
+		return fmt.Errorf("it is revision %d of %s, want revision %d of %s", r.Number, r.Item, number, of)
 	}
 	return nil
 }

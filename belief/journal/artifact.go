@@ -24,13 +24,13 @@ func checkArtifact(a *belief.Artifact) error {
 	control := func(r rune) bool { return r < ' ' || r == 0x7f }
 	switch {
 	case !belief.IsArtifact(a.Name):
-		return fmt.Errorf("the name %.80q, want [a-z0-9][a-z0-9._-]{0,63}", a.Name)
+		return fmt.Errorf("the name is %.80q, want [a-z0-9][a-z0-9._-]{0,63}", a.Name)
 	case a.Location == "" || len(a.Location) > MaxLocation || !utf8.ValidString(a.Location) || strings.ContainsFunc(a.Location, control):
-		return fmt.Errorf("%q: the location %.80q of %d bytes, want 1 to %d bytes of UTF-8 without control characters", a.Name, a.Location, len(a.Location), MaxLocation)
+		return fmt.Errorf("%q: the location is %.80q with %d bytes, want 1 to %d bytes of UTF-8 without control characters", a.Name, a.Location, len(a.Location), MaxLocation)
 	case !mediaType.MatchString(a.MediaType):
-		return fmt.Errorf("%q: the media type %.80q, want TYPE/SUBTYPE in lower case, without parameters", a.Name, a.MediaType)
+		return fmt.Errorf("%q: the media type is %.80q, want TYPE/SUBTYPE in lower case, without parameters", a.Name, a.MediaType)
 	case a.Size < 0 || a.Size > MaxSize:
-		return fmt.Errorf("%q: the size %d, want 0 to %d", a.Name, a.Size, int64(MaxSize))
+		return fmt.Errorf("%q: the size is %d, want 0 to %d", a.Name, a.Size, int64(MaxSize))
 	}
 	return nil
 }
@@ -38,7 +38,7 @@ func checkArtifact(a *belief.Artifact) error {
 // CheckArtifacts refuses the artifacts of a revision unless they are well-formed, at most MaxArtifacts, and ascending by name.
 func CheckArtifacts(list []belief.Artifact) error {
 	if len(list) > MaxArtifacts {
-		return fmt.Errorf("%w: %d artifacts, at most %d", belief.ErrForm, len(list), MaxArtifacts)
+		return fmt.Errorf("%w: the revision has %d artifacts, at most %d", belief.ErrForm, len(list), MaxArtifacts)
 	}
 	for i := range list {
 		if err := checkArtifact(&list[i]); err != nil {

@@ -72,18 +72,18 @@ func (b Base) Operate(ctx context.Context, tenant dag.Tenant, r Request) (*Outco
 func (r *Request) Check() error {
 	switch {
 	case len(r.Statements) == 0 || len(r.Statements) > MaxStatements:
-		return fmt.Errorf("%w: %d statements, want 1 to %d", belief.ErrForm, len(r.Statements), MaxStatements)
+		return fmt.Errorf("%w: the request has %d statements, want 1 to %d", belief.ErrForm, len(r.Statements), MaxStatements)
 	case r.Item != "" && r.Item.Space() != r.Space:
 		return fmt.Errorf("%w: the item %s is not in the space %s", belief.ErrForm, r.Item, r.Space)
 	case r.Operator == Contract && (len(r.Premises) > 0 || len(r.Turns) > 0 || r.Item != ""):
-		return fmt.Errorf("%w: what is given up has no premises, no turns and no item", belief.ErrForm)
+		return fmt.Errorf("%w: a contraction must have no premises, no turns and no item", belief.ErrForm)
 	}
 	for i, l := range r.Statements {
 		if err := l.Check(); err != nil {
 			return fmt.Errorf("statements[%d]: %w", i, err)
 		}
 		if slices.Contains(r.Statements[:i], l) {
-			return fmt.Errorf("%w: statements[%d]: %q is there twice", belief.ErrForm, i, l)
+			return fmt.Errorf("%w: statements[%d]: %q is listed twice", belief.ErrForm, i, l)
 		}
 	}
 	for i, l := range r.Premises {
@@ -177,7 +177,7 @@ func believed(terms []history.Term, revisions map[dag.Seq]*Revision, entries map
 		if !ok {
 			e, there := entries[seq]
 			if !there {
-				return nil, fmt.Errorf("%w: number %d is a revision that is believed, and is not there", history.ErrDamaged, seq)
+				return nil, fmt.Errorf("%w: number %d, a believed revision, is missing", history.ErrDamaged, seq)
 			}
 			var err error
 			if r, err = readOnce(revisions, &e); err != nil {

@@ -82,7 +82,7 @@ func readEntry(e *history.Entry) (record, error) {
 	case KindUse:
 		return ReadUse(e)
 	}
-	return nil, fmt.Errorf("%w: number %d is of the kind %s, which is none of beliefs", dag.ErrForm, e.Seq, e.Kind)
+	return nil, fmt.Errorf("%w: number %d is of the kind %s, which is not a kind of beliefs", dag.ErrForm, e.Seq, e.Kind)
 }
 
 // itemOf returns the item whose state a record changes, and the tag that it moves; "" if there is none.
@@ -294,7 +294,7 @@ func (f *folding) moved(k *history.State, before []record, t *Tag) error {
 		}
 	}
 	if to == nil || to.Item != t.Item || to.Number != t.Number {
-		return fmt.Errorf("%w: number %d points the tag %s of %s to revision %d, which number %d is not", dag.ErrForm, t.Seq, t.Name, t.Item, t.Number, t.Entry)
+		return fmt.Errorf("%w: number %d points the tag %s of %s to revision %d, but that is not number %d", dag.ErrForm, t.Seq, t.Name, t.Item, t.Number, t.Entry)
 	}
 	f.tag(t.Item, f.items[t.Item], t.Name, to, t.Seq)
 	return nil

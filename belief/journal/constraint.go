@@ -60,9 +60,9 @@ func (l Load) Over() bool {
 func (l Load) Grown(before Load, space belief.Space) error {
 	switch {
 	case l.Long > before.Long:
-		return fmt.Errorf("%w: a constraint of %d bytes in the space %s, at most %d; say it in fewer words, or state it with a kind that not every context has", ErrTooManyConstraints, l.Longest, space, MaxConstraint)
+		return fmt.Errorf("%w: the constraint has %d bytes in the space %s, at most %d; use fewer words, or a kind that is not part of every context", ErrTooManyConstraints, l.Longest, space, MaxConstraint)
 	case l.Count > MaxConstraints && l.Count > before.Count || l.Bytes > MaxConstraintBytes && l.Bytes > before.Bytes:
-		return fmt.Errorf("%w: the space %s would have %d in %d bytes, at most %d in %d; list them with graphkernel belief rules %s, and end one with graphkernel belief contract or belief deprecate",
+		return fmt.Errorf("%w: the space %s would have %d constraints in %d bytes, at most %d in %d bytes; list them with graphkernel belief rules %s, and end one with graphkernel belief contract or belief deprecate",
 			ErrTooManyConstraints, space, l.Count, l.Bytes, MaxConstraints, MaxConstraintBytes, space)
 	}
 	return nil

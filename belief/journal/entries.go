@@ -240,7 +240,7 @@ func ReadRevision(e *history.Entry) (*Revision, error) {
 		return nil, err
 	}
 	if len(s.Statements) != len(r.Statements) {
-		return nil, fmt.Errorf("%w: number %d has %d statements and the ranks of %d", dag.ErrForm, e.Seq, len(s.Statements), len(r.Statements))
+		return nil, fmt.Errorf("%w: number %d has %d statements but the ranks of %d", dag.ErrForm, e.Seq, len(s.Statements), len(r.Statements))
 	}
 	if r.Salt, err = dag.ParseSalt(s.Salt); err != nil {
 		return nil, err
@@ -264,26 +264,26 @@ func (r *Revision) Check() error {
 	case r.Number > MaxRevisions:
 		return fail("at most %d revisions", MaxRevisions)
 	case r.Number < 1 || r.Supersedes >= r.Number || r.Supersedes < 0:
-		return fail("it supersedes revision %d", r.Supersedes)
+		return fail("it supersedes revision %d, want an earlier revision", r.Supersedes)
 	case len(r.Statements) > MaxStatements:
-		return fail("%d statements, at most %d", len(r.Statements), MaxStatements)
+		return fail("it has %d statements, at most %d", len(r.Statements), MaxStatements)
 	case r.Confidence > dag.One:
-		return fail("the confidence %d ppm, at most %d", r.Confidence, dag.One)
+		return fail("the confidence is %d ppm, at most %d", r.Confidence, dag.One)
 	case len(r.Title) > MaxText || len(r.Reason) > MaxText || len(r.Summary) > MaxSummary:
-		return fail("a title of %d bytes, a reason of %d and a summary of %d, at most %d, %d and %d", len(r.Title), len(r.Reason), len(r.Summary), MaxText, MaxText, MaxSummary)
+		return fail("the title has %d bytes, the reason %d and the summary %d, at most %d, %d and %d", len(r.Title), len(r.Reason), len(r.Summary), MaxText, MaxText, MaxSummary)
 	case len(r.Keywords) > MaxWords || len(r.Topics) > MaxWords:
-		return fail("%d keywords and %d topics, at most %d", len(r.Keywords), len(r.Topics), MaxWords)
+		return fail("it has %d keywords and %d topics, at most %d of each", len(r.Keywords), len(r.Topics), MaxWords)
 	}
 	for _, text := range slices.Concat([]string{r.Title, r.Reason, r.Summary, r.Source}, r.Keywords, r.Topics) {
 		if !utf8.ValidString(text) || len(text) > MaxSummary {
-			return fail("a text that is not UTF-8, or too long")
+			return fail("a text is not UTF-8, or is too long")
 		}
 	}
 	if err := cmp.Or(CheckArtifacts(r.Artifacts), r.Wording.Check()); err != nil {
 		return fail("%w", err)
 	}
 	if !IsSource(r.Source) {
-		return fail("the source %.80q, want observation, manual, external, inference, cross_agent or llm:MODEL", r.Source)
+		return fail("the source is %.80q, want observation, manual, external, inference, cross_agent or llm:MODEL", r.Source)
 	}
 	seen := map[dag.Digest]bool{}
 	for i := range r.Statements {
@@ -308,13 +308,13 @@ func (s *Stated) check() error {
 		return err
 	}
 	if len(s.Turns) > MaxTurns || len(s.Premises) > MaxPremises {
-		return fmt.Errorf("it rests on %d turns and has %d premises, at most %d and %d", len(s.Turns), len(s.Premises), MaxTurns, MaxPremises)
+		return fmt.Errorf("it rests on %d turns and has %d premises, at most %d turns and %d premises", len(s.Turns), len(s.Premises), MaxTurns, MaxPremises)
 	}
 	if s.Rank.Criterion > uint64(dag.MaxSeq) || s.Rank.Event > dag.MaxSeq || s.Fact > dag.MaxSeq {
 		return fmt.Errorf("the rank %d, %d and the fact %d, at most %d", s.Rank.Criterion, s.Rank.Event, s.Fact, dag.MaxSeq)
 	}
 	if s.Rank.Class < belief.Inferred || s.Rank.Class > belief.HardRule {
-		return fmt.Errorf("the class %d, want %d to %d", s.Rank.Class, belief.Inferred, belief.HardRule)
+		return fmt.Errorf("the class is %d, want %d to %d", s.Rank.Class, belief.Inferred, belief.HardRule)
 	}
 	for i := range s.Premises {
 		if err := s.Premises[i].Check(); err != nil {
@@ -365,7 +365,7 @@ func ReadTag(e *history.Entry) (*Tag, error) {
 		return nil, err
 	}
 	if !belief.IsTag(t.Name) || (t.Number == 0) != (t.Entry == 0) || t.Number < 0 {
-		return nil, fmt.Errorf("%w: number %d points the tag %.40q to revision %d, of number %d", dag.ErrForm, e.Seq, t.Name, t.Number, t.Entry)
+		return nil, fmt.Errorf("%w: number %d points the tag %.40q to revision %d and number %d; want a tag, and both numbers or none", dag.ErrForm, e.Seq, t.Name, t.Number, t.Entry)
 	}
 	t.Key, err = readKey(p.Key)
 	return t, err
@@ -411,7 +411,7 @@ func ReadLink(e *history.Entry) (*Link, error) {
 	}
 	from, err := belief.ParseAddress(p.From)
 	if err == nil && (from.Revision == 0 || from.Artifact != "" || !belief.IsTag(p.Link)) {
-		err = fmt.Errorf("%w: number %d is a link %.40q from %.80q", dag.ErrForm, e.Seq, p.Link, p.From)
+		err = fmt.Errorf("%w: number %d is a link %.40q from %.80q, want a type and the address of a revision", dag.ErrForm, e.Seq, p.Link, p.From)
 	}
 	return &Link{From: from, Type: p.Link, To: p.To, By: p.By, Seq: e.Seq, At: e.At}, err
 }
@@ -467,4 +467,4 @@ func ReadConflict(e *history.Entry) (*Conflict, error) {
 }
 
 // errNotItsForm says that an entry differs from the one that the package would write.
-var errNotItsForm = errors.New("it is not as it would be written")
+var errNotItsForm = errors.New("it differs from the entry that this program would write")

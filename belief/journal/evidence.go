@@ -42,7 +42,7 @@ func ReadEvidence(c *canon.Cursor) *Revision {
 	read, err := check(&e)
 	r, ok := read.(*Revision)
 	if err == nil && (!ok || r.Erased) {
-		err = fmt.Errorf("%w: no revision with what it says", belief.ErrForm)
+		err = fmt.Errorf("%w: it is not a revision with its private half", belief.ErrForm)
 	}
 	if err != nil {
 		c.Fail(err)

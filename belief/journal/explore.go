@@ -140,7 +140,7 @@ func (x *exploring) near(k *history.State) ([]Part, error) {
 	}
 	for _, seq := range entriesOf(terms) {
 		if x.revisions[seq].Erased {
-			return nil, fmt.Errorf("%w: number %d is a revision that is believed, and was erased", history.ErrDamaged, seq)
+			return nil, fmt.Errorf("%w: number %d is a believed revision but was erased", history.ErrDamaged, seq)
 		}
 	}
 	list := make([]Part, len(held))

@@ -173,7 +173,7 @@ func (f *folding) tag(item belief.Item, s *itemState, name string, to *Revision,
 func (f *folding) revision(r *Revision) error {
 	s := f.items[r.Item]
 	if r.Number != s.newest+1 {
-		return fmt.Errorf("%w: revision %d of %s comes after revision %d", dag.ErrForm, r.Number, r.Item, s.newest)
+		return fmt.Errorf("%w: revision %d of %s comes after revision %d, want the next number", dag.ErrForm, r.Number, r.Item, s.newest)
 	}
 	if s.newest = r.Number; r.Number == 1 {
 		space := r.Item.Space().Key()
@@ -280,7 +280,7 @@ func (f *folding) know(k *history.State, item belief.Item, tags ...string) error
 	if seq != 0 {
 		e, ok := k.Entries[seq]
 		if !ok {
-			return fmt.Errorf("%w: number %d is what is current of %s, and is not there", history.ErrDamaged, seq, item)
+			return fmt.Errorf("%w: number %d, the current revision of %s, is missing", history.ErrDamaged, seq, item)
 		}
 		if s.current, err = readOnce(f.revisions, &e); err != nil {
 			return err

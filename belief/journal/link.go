@@ -98,17 +98,17 @@ func (c *linking) Plan(k *history.State) (*history.Plan, error) {
 // CheckAttached refuses malformed links and tags of a request, and links, tags and a new space of a contraction.
 func (r *Request) CheckAttached() error {
 	if len(r.Links) > MaxLinks || len(r.Tags) > MaxTags {
-		return fmt.Errorf("%w: %d links and %d tags, at most %d and %d", belief.ErrForm, len(r.Links), len(r.Tags), MaxLinks, MaxTags)
+		return fmt.Errorf("%w: the request has %d links and %d tags, at most %d links and %d tags", belief.ErrForm, len(r.Links), len(r.Tags), MaxLinks, MaxTags)
 	}
 	if r.Operator == Contract && (len(r.Links) > 0 || len(r.Tags) > 0 || r.NewSpace) {
-		return fmt.Errorf("%w: what is given up becomes no revision to link or to tag, and makes no space", belief.ErrForm)
+		return fmt.Errorf("%w: a contraction makes no revision, so it must have no links, no tags and no new space", belief.ErrForm)
 	}
 	for i, l := range r.Links {
 		if !belief.IsTag(l.Type) || l.To == "" {
-			return fmt.Errorf("%w: links[%d]: the type %.40q to %.200q, want [a-z][a-z0-9_-]{0,31} and a target", belief.ErrForm, i, l.Type, l.To)
+			return fmt.Errorf("%w: links[%d]: the type is %.40q and the target %.200q, want [a-z][a-z0-9_-]{0,31} and a target", belief.ErrForm, i, l.Type, l.To)
 		}
 		if slices.ContainsFunc(r.Links[:i], func(o Link) bool { return o.Type == l.Type && o.To == l.To }) {
-			return fmt.Errorf("%w: links[%d]: %s to %s is there twice", belief.ErrForm, i, l.Type, l.To)
+			return fmt.Errorf("%w: links[%d]: %s to %s is listed twice", belief.ErrForm, i, l.Type, l.To)
 		}
 	}
 	for i, name := range r.Tags {
@@ -116,7 +116,7 @@ func (r *Request) CheckAttached() error {
 			return fmt.Errorf("%w: tags[%d]: %.40q, want [a-z][a-z0-9_-]{0,31}", belief.ErrForm, i, name)
 		}
 		if slices.Contains(r.Tags[:i], name) {
-			return fmt.Errorf("%w: tags[%d]: %s is there twice", belief.ErrForm, i, name)
+			return fmt.Errorf("%w: tags[%d]: %s is listed twice", belief.ErrForm, i, name)
 		}
 	}
 	return nil

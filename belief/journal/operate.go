@@ -21,9 +21,9 @@ var (
 	// ErrNoItem is wrapped if an item or a revision does not exist.
 	ErrNoItem = errors.New("no such item or revision")
 	// ErrNoText is wrapped if statements would rest on a turn that does not exist or whose text was erased.
-	ErrNoText = errors.New("the turn is not there, or its text was erased")
+	ErrNoText = errors.New("the turn does not exist, or its text was erased")
 	// ErrTooWide is wrapped if an operation touches more than MaxNeighbours elements.
-	ErrTooWide = errors.New("too many elements are connected with it")
+	ErrTooWide = errors.New("the operation touches too many elements")
 )
 
 // MaxNeighbours bounds the elements that one operation examines.
@@ -217,7 +217,7 @@ func (o *operation) Plan(k *history.State) (*history.Plan, error) {
 	case !ok && !o.NewSpace:
 		return nil, fmt.Errorf("%w: %s", ErrSpace, o.Space)
 	case ok && string(t.Value) != o.Policy:
-		return nil, fmt.Errorf("%w: %s is under %.80q", ErrMoved, o.Space, t.Value)
+		return nil, fmt.Errorf("%w: %s now has the policy %.80q", ErrMoved, o.Space, t.Value)
 	}
 	for _, turn := range o.Turns {
 		if at := k.Turns[turn]; !at.Body && !at.Withheld {
@@ -274,7 +274,7 @@ func (o *operation) Plan(k *history.State) (*history.Plan, error) {
 func (o *operation) again(k *history.State, seq dag.Seq) error {
 	e, ok := k.Entries[seq]
 	if !ok {
-		return fmt.Errorf("%w: number %d, which answered the request, is not there", history.ErrDamaged, seq)
+		return fmt.Errorf("%w: number %d, which answered the request, is missing", history.ErrDamaged, seq)
 	}
 	o.outcome = &Outcome{Result: Changed, Seq: e.Whole(), Again: true}
 	r, err := readEntry(&e)

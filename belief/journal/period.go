@@ -122,7 +122,7 @@ func (b Base) marks(ctx context.Context, tenant dag.Tenant, seqs []dag.Seq) ([]m
 	for i, seq := range seqs {
 		e, ok := entries[seq]
 		if !ok || !IsKind(e.Kind) {
-			return nil, fmt.Errorf("%w: number %d changed what is believed, and is no entry of beliefs", history.ErrDamaged, seq)
+			return nil, fmt.Errorf("%w: number %d changed beliefs, but its entry is missing or of another kind", history.ErrDamaged, seq)
 		}
 		r, err := readEntry(&e)
 		if err != nil {

@@ -127,7 +127,7 @@ func (f *folding) assert(k *history.State, s *itemState, salt dag.Salt, head dag
 			continue
 		}
 		if p.number != head+dag.Seq(len(list))+1 {
-			return head, fmt.Errorf("%w: statement %d of revision %d of %s is projected by number %d, which is not next after %d", dag.ErrForm, p.at+1, s.current.Number, s.current.Item, p.number, head)
+			return head, fmt.Errorf("%w: statement %d of revision %d of %s is projected by number %d, which does not follow number %d", dag.ErrForm, p.at+1, s.current.Number, s.current.Item, p.number, head)
 		}
 		list = append(list, knowledge.Holding{Since: p.number, Fact: s.current.fact(p.at, s.current.Statements[p.at].evidence(k))})
 	}

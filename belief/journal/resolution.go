@@ -19,7 +19,7 @@ const (
 )
 
 // ErrNoConflict is wrapped if no conflict with a number waits in the space.
-var ErrNoConflict = errors.New("no such conflict waits")
+var ErrNoConflict = errors.New("no such conflict waits for a decision")
 
 // The ways in which a conflict ends. Each removes the conflict from the queue.
 const (
@@ -69,10 +69,10 @@ func ReadResolution(e *history.Entry) (*Resolution, error) {
 
 func (r *Resolution) check() error {
 	if r.How != Taken && r.How != Dropped && r.How != Deferred {
-		return fmt.Errorf("%w: the conflict ends as %.20q, want %s, %s or %s", belief.ErrForm, r.How, Taken, Dropped, Deferred)
+		return fmt.Errorf("%w: the conflict should end as %.20q, want %s, %s or %s", belief.ErrForm, r.How, Taken, Dropped, Deferred)
 	}
 	if r.Conflict == 0 || len(r.Reason) > MaxText {
-		return fmt.Errorf("%w: conflict %d, a reason of %d bytes, at most %d", belief.ErrForm, r.Conflict, len(r.Reason), MaxText)
+		return fmt.Errorf("%w: conflict %d: want a number above 0; its reason has %d bytes, at most %d", belief.ErrForm, r.Conflict, len(r.Reason), MaxText)
 	}
 	return nil
 }
@@ -106,7 +106,7 @@ func ReadUse(e *history.Entry) (*Use, error) {
 	}
 	of, err := belief.ParseAddress(p.Of)
 	if err == nil && (of.Revision == 0 || of.Artifact != "") {
-		err = fmt.Errorf("%w: number %d is a use of %s, which names no revision", dag.ErrForm, e.Seq, p.Of)
+		err = fmt.Errorf("%w: number %d is a use of %s, want the address of a revision", dag.ErrForm, e.Seq, p.Of)
 	}
 	return &Use{Of: of, Success: p.Success, By: p.By, Seq: e.Seq, At: e.At}, err
 }
@@ -363,10 +363,10 @@ func (f *folding) lower(k *history.State, l *Lowering, by string, at dag.Time, s
 	}
 	s := f.items[l.Item]
 	if s.live() == 0 || s.current.Number != l.Number {
-		return fmt.Errorf("%w: %s, and revision %d was read", ErrChanged, l.Item, l.Number)
+		return fmt.Errorf("%w: %s, of which revision %d was read", ErrChanged, l.Item, l.Number)
 	}
 	if f.guards(s.current) {
-		return fmt.Errorf("%w: revision %d of %s is published; take that tag away first", belief.ErrProtected, l.Number, l.Item)
+		return fmt.Errorf("%w: revision %d of %s is published; remove the tag published first", belief.ErrProtected, l.Number, l.Item)
 	}
 	was := s.current
 	r := *was

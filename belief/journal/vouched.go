@@ -67,7 +67,7 @@ func (w *writing) onlyVouched(was *Revision, kept []Stated) []Stated {
 const MaxWaiting = 50
 
 // ErrTooManyWaiting is wrapped if a proposal would have to wait and too many of the same caller wait already.
-var ErrTooManyWaiting = errors.New("too many proposals wait")
+var ErrTooManyWaiting = errors.New("too many proposals wait for a decision")
 
 // waiting asks for the waiting proposals of a tenant, and for the entries of those in a space. It asks for the other entries only if at
 // least MaxWaiting proposals wait, so one caller may have too many.
@@ -104,5 +104,5 @@ func (w *writing) room() error {
 	if n < w.Waiting {
 		return nil
 	}
-	return fmt.Errorf("%w: %d of %q wait for a decision, at most %d; a person lists them with graphkernel belief conflicts %s, and ends one with belief resolve", ErrTooManyWaiting, n, w.By, w.Waiting, w.Space)
+	return fmt.Errorf("%w: %d proposals of %q wait, at most %d; a person can list them with graphkernel belief conflicts %s, and end one with belief resolve", ErrTooManyWaiting, n, w.By, w.Waiting, w.Space)
 }

@@ -121,7 +121,7 @@ func (w Wording) Check() error {
 	for l, written := range w {
 		for _, n := range [...]struct{ what, name, written string }{{"subject", l.Subject, written.Subject}, {"predicate", l.Predicate, written.Predicate}, {"object", l.Object, written.Object}} {
 			if n.written != "" && n.written == n.name || len(n.written) > normalize.MaxText || !utf8.ValidString(n.written) {
-				return fmt.Errorf("%w: the %s %.80q is said to be written %.80q, of %d bytes; want another spelling of at most %d, in UTF-8", belief.ErrForm, n.what, n.name, n.written, len(n.written), normalize.MaxText)
+				return fmt.Errorf("%w: the %s %.80q has the written form %.80q of %d bytes; want a different spelling of the same name with at most %d bytes of UTF-8", belief.ErrForm, n.what, n.name, n.written, len(n.written), normalize.MaxText)
 			}
 		}
 	}
@@ -174,4 +174,4 @@ func (r *Revision) readWorded(worded []byte) error {
 	return nil
 }
 
-var errWording = errors.New("how its names were written is damaged")
+var errWording = errors.New("the stored spelling of its names is damaged")

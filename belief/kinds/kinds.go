@@ -315,15 +315,15 @@ func (p Policy) Check() error {
 	}
 	switch {
 	case p.text == "":
-		return fail("no parameters")
+		return fail("there are no parameters")
 	case len(c.Functional) > MaxPredicates || len(c.Exclusive) > MaxPredicates:
 		return fail("%d functional predicates and %d exclusive sets, at most %d of each", len(c.Functional), len(c.Exclusive), MaxPredicates)
 	case len(list) > MaxKinds:
-		return fail("%d kinds, at most %d", len(list), MaxKinds)
+		return fail("kinds: there are %d, at most %d", len(list), MaxKinds)
 	}
 	for i, e := range c.Exclusive {
 		if len(e.Objects) < 2 || len(e.Objects) > MaxObjects {
-			return fail("exclusive[%d].objects: %d different ones, want 2 to %d", i, len(e.Objects), MaxObjects)
+			return fail("exclusive[%d].objects: there are %d different objects, want 2 to %d", i, len(e.Objects), MaxObjects)
 		}
 	}
 	if err := c.Check(); err != nil {
@@ -334,11 +334,11 @@ func (p Policy) Check() error {
 		case !belief.IsTag(k.Name):
 			return fail("kinds[%d].name: %.40q, want [a-z][a-z0-9_-]{0,31}", i, k.Name)
 		case i > 0 && list[i-1].Name == k.Name:
-			return fail("kinds: %q is there twice", k.Name)
+			return fail("kinds: %q is listed twice", k.Name)
 		case k.Entrenched != ByEvent && k.Entrenched != ByEvidence && k.Entrenched != ByConfidence:
 			return fail("kinds[%d].entrenched_by: %.20q, want %s, %s or %s", i, k.Entrenched, ByEvent, ByEvidence, ByConfidence)
 		case k.Level > MaxLevel || k.HalfLife > MaxDays:
-			return fail("kinds[%d]: the level %d and the half-life %d, at most %d and %d", i, k.Level, k.HalfLife, MaxLevel, MaxDays)
+			return fail("kinds[%d]: the level is %d and the half-life %d, at most %d and %d", i, k.Level, k.HalfLife, MaxLevel, MaxDays)
 		}
 	}
 	return nil

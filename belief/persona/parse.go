@@ -68,7 +68,7 @@ func read(c *canon.Cursor) *Document {
 func bounded(c *canon.Cursor, most int) []*canon.Cursor {
 	items := c.Items()
 	if len(items) > most {
-		c.Failf("%d items, at most %d", len(items), most)
+		c.Failf("there are %d items, at most %d", len(items), most)
 		return nil
 	}
 	return items
@@ -78,7 +78,7 @@ func readID(c *canon.Cursor, items int) int {
 	said := c.String()
 	n, err := strconv.Atoi(strings.TrimPrefix(said, "item-"))
 	if err != nil || n < 1 || n > items || ID(n-1) != said {
-		c.Failf("%.40q is none of the %d items", said, items)
+		c.Failf("%.40q does not name one of the %d items", said, items)
 		return 0
 	}
 	return n - 1
@@ -158,7 +158,7 @@ func (i *Item) Check() error {
 	case !belief.IsTag(i.Kind):
 		return fmt.Errorf("%w: the kind %.40q, want [a-z][a-z0-9_-]{0,31}", belief.ErrForm, i.Kind)
 	case len(i.Statements) == 0:
-		return fmt.Errorf("%w: it states nothing", belief.ErrForm)
+		return fmt.Errorf("%w: the item states nothing", belief.ErrForm)
 	}
 	return r.Check()
 }

@@ -37,7 +37,7 @@ var (
 	// ErrForm is wrapped if bytes are not a persona.
 	ErrForm = errors.New("not a persona")
 	// ErrVersion is wrapped if a persona has another version.
-	ErrVersion = errors.New("a persona of a version that this program does not know")
+	ErrVersion = errors.New("this program does not know the version of the persona")
 	// ErrTooLarge is wrapped if a persona does not fit into a document.
 	ErrTooLarge = errors.New("the persona is too large")
 )

@@ -14,7 +14,7 @@ import (
 func Seal(d *Document, signer attest.Signer) (envelope []byte, digest dag.Digest, _ error) {
 	payload := d.Append(nil)
 	if len(payload) > MaxBytes || len(d.Items) > MaxItems || len(d.Links) > MaxLinks {
-		return nil, digest, fmt.Errorf("%w: %d items and %d links in %d bytes, at most %d and %d in %d", ErrTooLarge, len(d.Items), len(d.Links), len(payload), MaxItems, MaxLinks, MaxBytes)
+		return nil, digest, fmt.Errorf("%w: it has %d items and %d links in %d bytes, at most %d items and %d links in %d bytes", ErrTooLarge, len(d.Items), len(d.Links), len(payload), MaxItems, MaxLinks, MaxBytes)
 	}
 	envelope, err := attest.SealAs(attest.PersonaType, payload, signer)
 	return envelope, sha256.Sum256(payload), err
@@ -30,7 +30,7 @@ func Open(envelope []byte, signers []ledger.Key) (*Document, dag.Digest, error) 
 	}
 	for i, s := range e.Signatures() {
 		if slices.ContainsFunc(e.Signatures()[:i], func(o attest.Signature) bool { return o.KeyID == s.KeyID }) {
-			return nil, dag.Digest{}, fmt.Errorf("%w: signatures[%d]: a second one of the key %.80q", attest.ErrForm, i, s.KeyID)
+			return nil, dag.Digest{}, fmt.Errorf("%w: signatures[%d]: it is the second signature by the key %.80q", attest.ErrForm, i, s.KeyID)
 		}
 	}
 	find := func(id string) (ledger.Key, bool) {
@@ -50,7 +50,7 @@ func Open(envelope []byte, signers []ledger.Key) (*Document, dag.Digest, error) 
 	}
 	its := func(id string) bool { k, _ := find(id); return k.Name == d.Origin.Kernel }
 	if ledger.Origin(d.Origin.Kernel).Tenant() != d.Origin.Tenant || !slices.ContainsFunc(ids, its) {
-		return nil, dag.Digest{}, fmt.Errorf("%w: origin.kernel: none of the keys signs as %.200q for tenant %s", attest.ErrKeyUnknown, d.Origin.Kernel, d.Origin.Tenant)
+		return nil, dag.Digest{}, fmt.Errorf("%w: origin.kernel: none of the keys belongs to %.200q and tenant %s", attest.ErrKeyUnknown, d.Origin.Kernel, d.Origin.Tenant)
 	}
 	return d, sha256.Sum256(payload), nil
 }

@@ -47,7 +47,7 @@ func newAliases(table map[string]string) (t aliasTable, err error) {
 	t.sort()
 	for _, a := range t {
 		if name := t.within(a.to); name != "" {
-			return nil, fmt.Errorf("%w: the alias %.80q of %.80q holds the name %.80q, which is to be replaced", ErrAlias, a.to, a.key, name)
+			return nil, fmt.Errorf("%w: the alias %.80q of %.80q contains the name %.80q, which must be replaced", ErrAlias, a.to, a.key, name)
 		}
 	}
 	return t, nil

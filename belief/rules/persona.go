@@ -74,7 +74,7 @@ func Export(p kinds.Policy, items []PersonaItem, links []PersonaLink, aliases ma
 	for i := range items {
 		item := &items[i]
 		if _, twice := ids[item.ID]; twice {
-			return nil, fmt.Errorf("%w: the item %s is there twice", belief.ErrForm, item.ID)
+			return nil, fmt.Errorf("%w: the item %s is listed twice", belief.ErrForm, item.ID)
 		}
 		ids[item.ID] = ""
 		if reason := stays(p, item); reason != "" {
@@ -83,7 +83,7 @@ func Export(p kinds.Policy, items []PersonaItem, links []PersonaLink, aliases ma
 		}
 		taken, err := item.replaced(t)
 		if err != nil {
-			out.Left = append(out.Left, LeftOut{item.ID, "", fmt.Sprintf("with its names replaced it has no form: %v", err), false})
+			out.Left = append(out.Left, LeftOut{item.ID, "", fmt.Sprintf("with its names replaced the item is malformed: %v", err), false})
 			continue
 		}
 		if name := taken.holds(t.within); name != "" {
@@ -144,7 +144,7 @@ func stays(p kinds.Policy, item *PersonaItem) string {
 		return fmt.Sprintf("the policy of the space does not let the kind %s leave", item.Kind)
 	}
 	if kind := p.Kind(item.Kind); item.Proposed && kind.Binds() {
-		return fmt.Sprintf("an agent proposed it, and the kind %s would make it a constraint where a person revises with it", item.Kind)
+		return fmt.Sprintf("an agent proposed the item, and by its kind %s it would become a constraint in a space into which a person takes it", item.Kind)
 	}
 	return ""
 }

@@ -280,13 +280,13 @@ func (s *Step) check() error {
 	}
 	switch {
 	case (s.To == "") == (s.Tag == ""):
-		return fmt.Errorf("to %q and tag %q: want one of the two", s.To, s.Tag)
+		return fmt.Errorf("to is %q and tag is %q, want exactly one of them", s.To, s.Tag)
 	case s.To == "hard_rule":
-		return fmt.Errorf("to: only people write a hard_rule; want another kind")
+		return fmt.Errorf("to: only a person can state a hard_rule; want another kind")
 	case s.Tag == "current" || s.Tag == "published":
-		return fmt.Errorf("tag: %s is moved by people; want another tag", s.Tag)
+		return fmt.Errorf("tag: only a person can move %s; want another tag", s.Tag)
 	case s.To != "" && s.To == s.From:
-		return fmt.Errorf("to: %s is the kind from which it is promoted", s.To)
+		return fmt.Errorf("to: %s is also the kind in from; want another kind", s.To)
 	case s.Counts != Evidence && s.Counts != Uses && s.Counts != Agents:
 		return fmt.Errorf("counts: %.20q, want %s, %s or %s", s.Counts, Evidence, Uses, Agents)
 	case s.Threshold < 1 || s.Threshold > MaxThreshold:
@@ -294,7 +294,7 @@ func (s *Step) check() error {
 	case s.Similarity > dag.One || s.Confidence > dag.One:
 		return fmt.Errorf("similarity %s and confidence %s: want 0 to 1", s.Similarity, s.Confidence)
 	case s.Severity < None || s.Severity > Critical || s.Seconds < 0 || s.Seconds > MaxSeconds:
-		return fmt.Errorf("%s, and %d seconds: want none to critical, and 0 to %d", s.Severity, s.Seconds, int64(MaxSeconds))
+		return fmt.Errorf("the severity is %s and the time %d seconds, want none to critical, and 0 to %d seconds", s.Severity, s.Seconds, int64(MaxSeconds))
 	}
 	return nil
 }

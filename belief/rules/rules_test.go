@@ -61,11 +61,11 @@ func TestPolicyForm(t *testing.T) {
 	}
 	for step, want := range map[string]string{
 		`{"to":"fact","threshold":0}`:                     "threshold: 0, want 1 to 1000",
-		`{"threshold":1}`:                                 "want one of the two",
-		`{"to":"fact","tag":"shared","threshold":1}`:      "want one of the two",
-		`{"to":"hard_rule","threshold":1}`:                "only people write a hard_rule",
-		`{"tag":"current","threshold":1}`:                 "moved by people",
-		`{"from":"fact","to":"fact","threshold":1}`:       "the kind from which it is promoted",
+		`{"threshold":1}`:                                 "want exactly one of them",
+		`{"to":"fact","tag":"shared","threshold":1}`:      "want exactly one of them",
+		`{"to":"hard_rule","threshold":1}`:                "only a person can state a hard_rule",
+		`{"tag":"current","threshold":1}`:                 "only a person can move current",
+		`{"from":"fact","to":"fact","threshold":1}`:       "is also the kind in from",
 		`{"to":"fact","threshold":1,"counts":"votes"}`:    "want evidence, uses or agents",
 		`{"to":"fact","threshold":1,"severity":"severe"}`: "want none, low, medium, high or critical",
 		`{"to":"Fact","threshold":1}`:                     "to:",
@@ -607,8 +607,8 @@ func TestAliases(t *testing.T) {
 	}{
 		{map[string]string{"--": "x"}, "no letter and no digit"},
 		{map[string]string{"ada": ""}, "the alias of"},
-		{map[string]string{"ada": "bo", "bo": "cy"}, "holds the name"},
-		{map[string]string{"ada": "ada"}, "holds the name"},
+		{map[string]string{"ada": "bo", "bo": "cy"}, "contains the name"},
+		{map[string]string{"ada": "ada"}, "contains the name"},
 		{map[string]string{"Ada": "x", "ada": "y"}, "two aliases"},
 	} {
 		if _, err := newAliases(c.table); err == nil || !strings.Contains(err.Error(), c.want) {

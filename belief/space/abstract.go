@@ -18,7 +18,7 @@ import (
 const MaxOriginals = 64
 
 // ErrOriginal is wrapped if an original of an abstraction is not the current revision of its item, or if its item is deprecated.
-var ErrOriginal = errors.New("it is not what is believed of its item")
+var ErrOriginal = errors.New("it is not the believed revision of its item")
 
 // Abstract proposes an abstraction: statements that are more general than those of some originals. Links abstracted_to lead from the
 // originals to the abstraction. It rests on their turns, and its confidence is the least of theirs unless the request names one. If it is
@@ -29,7 +29,7 @@ func (k Upkeep) Abstract(ctx context.Context, tenant dag.Tenant, in api.Abstract
 		return out, err
 	}
 	if n := len(in.From); n == 0 || n > MaxOriginals || in.Specificity > dag.One {
-		return out, fmt.Errorf("%w: an abstraction of %d items with the specificity %s, want 1 to %d and at most 1", belief.ErrForm, n, in.Specificity, MaxOriginals)
+		return out, fmt.Errorf("%w: the abstraction has %d items and the specificity %s, want 1 to %d items and at most 1", belief.ErrForm, n, in.Specificity, MaxOriginals)
 	}
 	out.Kept = rules.KeepsOriginal(in.Specificity)
 	r := api.BeliefRequest{Space: in.Space, Item: in.Item, Kind: in.Kind, Statements: in.Statements, Title: in.Title, Summary: in.Summary, Confidence: in.Confidence, Key: in.Key, DryRun: in.DryRun}
@@ -42,7 +42,7 @@ func (k Upkeep) Abstract(ctx context.Context, tenant dag.Tenant, in api.Abstract
 		}
 		address := belief.Address{Item: of.Item, Revision: of.Number}
 		if slices.Contains(from, address) {
-			return out, fmt.Errorf("%w: from[%d]: %s is there twice", belief.ErrForm, i, address)
+			return out, fmt.Errorf("%w: from[%d]: %s is listed twice", belief.ErrForm, i, address)
 		}
 		from, out.From, least = append(from, address), append(out.From, address.String()), min(least, of.Confidence)
 		for n := range of.Statements {

@@ -17,7 +17,7 @@ import (
 )
 
 // ErrArchive is wrapped if the archive that the caller saved differs from the one that would be written now. The caller should write it again.
-var ErrArchive = errors.New("what is to be archived has changed meanwhile; write the file again")
+var ErrArchive = errors.New("the items to archive were changed meanwhile; write the file again")
 
 // Archive writes an archive of a space's items that are no longer believed or that another item supersedes, that were unused for 90 days,
 // and whose confidence is below rules.InvalidBelow. It records nothing unless the request has the digest of this document. In that case the
@@ -70,7 +70,7 @@ func (k Upkeep) Archive(ctx context.Context, tenant dag.Tenant, in api.ArchiveRe
 		return out, nil
 	case out.SHA256:
 	default:
-		return out, fmt.Errorf("%w: its sha256 would be %s, and %s was saved", ErrArchive, out.SHA256, in.SHA256)
+		return out, fmt.Errorf("%w: its sha256 would now be %s, but the saved file has %s", ErrArchive, out.SHA256, in.SHA256)
 	}
 	for i := range out.Items {
 		item := &out.Items[i]
@@ -177,7 +177,7 @@ func (k Upkeep) Unarchive(ctx context.Context, tenant dag.Tenant, in api.Unarchi
 		return out, err
 	}
 	if file.Tenant != tenant {
-		return out, fmt.Errorf("%w: it is of tenant %s, not of %s", journal.ErrArchive, file.Tenant, tenant)
+		return out, fmt.Errorf("%w: it belongs to tenant %s, not to %s", journal.ErrArchive, file.Tenant, tenant)
 	}
 	out.Items = []api.UnarchivedItem{}
 	for i := range file.Items {
@@ -204,7 +204,7 @@ func (k Upkeep) Unarchive(ctx context.Context, tenant dag.Tenant, in api.Unarchi
 			return out, err
 		}
 		if one.Outcome, one.Seq = done.Result, done.Seq; done.Result == journal.Refused {
-			one.Reason = "it contradicts what is believed now"
+			one.Reason = "it contradicts a current belief"
 		}
 		for _, e := range done.Conflict {
 			one.Conflict = append(one.Conflict, worded(e.Literal, done.Wording))
@@ -224,7 +224,7 @@ func (k Upkeep) recorded(ctx context.Context, tenant dag.Tenant, item *journal.A
 			entries[n].Part, entries[n].Parts = 0, 0 // the file lacks them
 		}
 		if n >= len(entries) || !item.Entries[n].SameButErased(&entries[n]) {
-			return fmt.Errorf("revision %d of %s is not the one that is recorded", n+1, item.Item)
+			return fmt.Errorf("revision %d of %s differs from the recorded one", n+1, item.Item)
 		}
 	}
 	return nil
@@ -243,7 +243,7 @@ func (k Upkeep) unarchivable(ctx context.Context, tenant dag.Tenant, item *journ
 	case lapsed == nil:
 		one.Outcome, one.Reason = journal.Unchanged, "it is not archived"
 	case lapsed.Reason != journal.ArchivedReason(item.Digest()):
-		one.Outcome, one.Reason = journal.Refused, fmt.Sprintf("number %d deprecated it for another reason than this file: %.200q", lapsed.Seq, lapsed.Reason)
+		one.Outcome, one.Reason = journal.Refused, fmt.Sprintf("number %d deprecated the item for a different reason than this file: %.200q", lapsed.Seq, lapsed.Reason)
 	}
 	return one, nil
 }

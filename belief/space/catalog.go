@@ -89,7 +89,7 @@ func resolve(ctx context.Context, e Epoch, tenant dag.Tenant, a belief.Address) 
 			kref.Artifact = kref.Revision.Artifact(a.Artifact)
 		}
 		if kref.Artifact == nil {
-			return nil, fmt.Errorf("%w: %s has no artifact of that name", journal.ErrNoItem, a)
+			return nil, fmt.Errorf("%w: %s: the revision has no artifact with this name", journal.ErrNoItem, a)
 		}
 	}
 	return kref, nil
@@ -156,7 +156,7 @@ func (k Catalog) Restore(ctx context.Context, tenant dag.Tenant, in api.Deprecat
 // the permission to revise.
 func (k Catalog) Act(ctx context.Context, tenant dag.Tenant, a journal.Act) (*journal.Acted, error) {
 	if free := a.Tag != "" && isFree(a.Tag); !free && !believes(ctx) {
-		return nil, fmt.Errorf("%w: it needs the permission to %s", access.ErrMayNot, access.Believe)
+		return nil, fmt.Errorf("%w: this act needs the permission to %s", access.ErrMayNot, access.Believe)
 	}
 	now, err := k.kernel.Now()
 	if err != nil {
@@ -182,7 +182,7 @@ func (k Catalog) Used(ctx context.Context, tenant dag.Tenant, in api.BeliefUse) 
 		return out, err
 	}
 	if kref.Revision == nil {
-		return out, fmt.Errorf("%w: %s has no such revision now", journal.ErrNoItem, a)
+		return out, fmt.Errorf("%w: %s: the item has no such revision", journal.ErrNoItem, a)
 	}
 	now, err := k.kernel.Now()
 	if err != nil {
@@ -218,7 +218,7 @@ func (k Catalog) Link(ctx context.Context, tenant dag.Tenant, in api.NewLink) (o
 		return out, err
 	}
 	if from.Revision == 0 {
-		return out, fmt.Errorf("%w: from: %s names no revision; add ?r=", belief.ErrForm, from)
+		return out, fmt.Errorf("%w: from: %s does not name a revision; add ?r= and its number", belief.ErrForm, from)
 	}
 	l, err := k.link(ctx, tenant, journal.Link{From: from, Type: in.Type, To: in.To})
 	if err != nil {
@@ -264,7 +264,7 @@ func (k Catalog) speaks(ctx context.Context, tenant dag.Tenant, l *journal.Link)
 		return err
 	}
 	if r := record.Numbered(from.Revision); r != nil && slices.ContainsFunc(r.Statements, func(s journal.Stated) bool { return s.Rank.Class >= belief.Human }) {
-		return fmt.Errorf("%w: a link %s from %s, for which a person vouches, needs the permission to %s", access.ErrMayNot, l.Type, from, access.Believe)
+		return fmt.Errorf("%w: a person vouches for the source of the link %s from %s, so the link needs the permission to %s", access.ErrMayNot, l.Type, from, access.Believe)
 	}
 	return nil
 }
@@ -283,12 +283,12 @@ func (k Upkeep) lends(ctx context.Context, tenant dag.Tenant, w *web, r *journal
 }
 
 // errLink is wrapped if the target of a link is malformed.
-var errLink = errors.New("a link leads to the address of a revision, to turn:ID or to slice:ID")
+var errLink = errors.New("want a link to the address of a revision, to turn:ID or to slice:ID")
 
 // linked refuses a link whose type callers may not use, or whose target does not exist. The journal checks that a target revision exists.
 func (k Catalog) linked(ctx context.Context, tenant dag.Tenant, l *journal.Link) error {
 	if l.Type == rules.DecayedFrom {
-		return fmt.Errorf("%w: links of the type %s are made by decay alone", belief.ErrForm, l.Type)
+		return fmt.Errorf("%w: only decay makes links of the type %s", belief.ErrForm, l.Type)
 	}
 	if turn, ok := strings.CutPrefix(l.To, "turn:"); ok {
 		id, err := dag.ParseTurnID(turn)
@@ -378,7 +378,7 @@ func (k Catalog) impact(ctx context.Context, tenant dag.Tenant, a belief.Address
 			return nil, err
 		}
 		if kref.Revision == nil {
-			return nil, fmt.Errorf("%w: %s has no such revision now", journal.ErrNoItem, a)
+			return nil, fmt.Errorf("%w: %s: the item has no such revision", journal.ErrNoItem, a)
 		}
 		of := &impact{Kref: *kref}
 		if of.Falls, of.Wording, err = k.falls(ctx, e, tenant, kref); err != nil {

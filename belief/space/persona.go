@@ -20,7 +20,7 @@ import (
 )
 
 // ErrPersona is wrapped if a persona is refused because of its signature, its form or its version.
-var ErrPersona = errors.New("the persona is not taken")
+var ErrPersona = errors.New("the persona is refused")
 
 // MaxAliases bounds the aliases and the names of people in a request for an export.
 const MaxAliases = 1000
@@ -35,12 +35,12 @@ func (k Personas) ExportPersona(ctx context.Context, tenant dag.Tenant, in api.P
 	aliases := map[string]string{}
 	for i, a := range in.Aliases {
 		if to, twice := aliases[a.Name]; twice && to != a.Alias {
-			return out, fmt.Errorf("%w: aliases[%d]: %.80q has the aliases %.80q and %.80q; keep one", rules.ErrAlias, i, a.Name, to, a.Alias)
+			return out, fmt.Errorf("%w: aliases[%d]: %.80q has two aliases, %.80q and %.80q; keep one", rules.ErrAlias, i, a.Name, to, a.Alias)
 		}
 		aliases[a.Name] = a.Alias
 	}
 	if len(aliases) > MaxAliases || len(in.People) > MaxAliases {
-		return out, fmt.Errorf("%w: %d aliases and %d names of people, at most %d", rules.ErrAlias, len(aliases), len(in.People), MaxAliases)
+		return out, fmt.Errorf("%w: there are %d aliases and %d names of people, at most %d of each", rules.ErrAlias, len(aliases), len(in.People), MaxAliases)
 	}
 	w, err := k.web(ctx, tenant, in.Space)
 	if err != nil {
@@ -67,7 +67,7 @@ func (k Personas) ExportPersona(ctx context.Context, tenant dag.Tenant, in api.P
 		return out, err
 	}
 	if name != "" {
-		return out, fmt.Errorf("%w: the name %.80q is in the name of the space %s or of the kernel %s, which a persona says it is from", rules.ErrAlias, name, in.Space, origin)
+		return out, fmt.Errorf("%w: the name %.80q is part of the name of the space %s or of the kernel %s, which every persona states", rules.ErrAlias, name, in.Space, origin)
 	}
 	d, err := w.document(chosen)
 	if err != nil {
@@ -164,7 +164,7 @@ func (w *web) document(chosen *rules.Persona) (*persona.Document, error) {
 			item.Statements = append(item.Statements, persona.Statement{Literal: s.Literal, Premises: s.Premises, Span: s.Span})
 		}
 		if err := item.Check(); err != nil {
-			return nil, fmt.Errorf("%w: with its names replaced, %s: %w", rules.ErrAlias, r.Item, err)
+			return nil, fmt.Errorf("%w: with its names replaced, the item %s is malformed: %w", rules.ErrAlias, r.Item, err)
 		}
 		d.Items = append(d.Items, item)
 	}
@@ -189,7 +189,7 @@ func tookAs(i *api.ImportedItem) (a belief.Address) {
 // origin of its item. If the persona is malformed or none of the accepted keys signed it, the error is ErrPersona and nothing is recorded.
 // Importing it again changes nothing, because each request is answered from the record.
 func (k Personas) ImportPersona(ctx context.Context, tenant dag.Tenant, in api.PersonaImport) (out api.ImportedPersona, _ error) {
-	if err := mayBelieve(ctx, "take a persona, which says whose signatures count"); err != nil {
+	if err := mayBelieve(ctx, "import a persona and choose the accepted signers"); err != nil {
 		return out, err
 	}
 	var signers []ledger.Key
@@ -213,7 +213,7 @@ func (k Personas) ImportPersona(ctx context.Context, tenant dag.Tenant, in api.P
 	}
 	for i, l := range d.Links {
 		if l.Type == rules.DecayedFrom {
-			return out, fmt.Errorf("%w: links[%d].type: %s leads from an item to itself alone", ErrPersona, i, l.Type)
+			return out, fmt.Errorf("%w: links[%d].type: %s can only lead from an item to itself", ErrPersona, i, l.Type)
 		}
 	}
 	out = api.ImportedPersona{SHA256: digest, Items: []api.ImportedItem{}, Origin: api.PersonaOrigin(d.Origin)}
@@ -266,7 +266,7 @@ func (k Personas) ownPersona(d *persona.Document, in *api.PersonaImport) error {
 		own = append(own, key.Key)
 	}
 	if _, _, err := persona.Open(in.Envelope, own); err != nil {
-		return fmt.Errorf("origin.kernel: %.200q is this kernel, and none of its keys signed: %w", d.Origin.Kernel, err)
+		return fmt.Errorf("origin.kernel: %.200q is this kernel, but none of its keys has signed: %w", d.Origin.Kernel, err)
 	}
 	return nil
 }

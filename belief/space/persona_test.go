@@ -275,7 +275,7 @@ func TestPersonaRefused(t *testing.T) {
 		{`"item-1"`, `"item-2"`, "items[0].id"},
 		{`"kind":"fact"`, `"kind":"Fact"`, "the kind"},
 		{`"source":"manual"`, `"source":"hearsay"`, "the source"},
-		{`"title":"Home"`, `"title":"` + strings.Repeat("x", journal.MaxText+1) + `"`, "a title of 4097 bytes"},
+		{`"title":"Home"`, `"title":"` + strings.Repeat("x", journal.MaxText+1) + `"`, "the title has 4097 bytes"},
 		{`"links":[]`, `"links":[{"from":"item-1","to":"item-9","type":"depends_on"}]`, "links[0].to"},
 		{`"links":[]`, `"links":[{"from":"item-1","to":"item-1","type":"decayed_from"}]`, "links[0].type"},
 		{`"links":[]`, `"links":[],"more":1`, "more"},

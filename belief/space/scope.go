@@ -26,7 +26,7 @@ func (s Scope) Whole() bool { return s.Spaces == "" }
 // Check refuses a space outside the scope.
 func (s Scope) Check(space belief.Space) error {
 	if !s.Sees(string(space)) {
-		return fmt.Errorf("%w: the space %s; the key is for the spaces %s", access.ErrMayNot, space, s.Spaces)
+		return fmt.Errorf("%w: the key is not for the space %s, only for the spaces %s", access.ErrMayNot, space, s.Spaces)
 	}
 	return nil
 }
@@ -91,7 +91,7 @@ func (s Scope) CheckAnswer(a *knowledge.Answer) error {
 	for _, r := range a.Reached {
 		for _, e := range r.Path {
 			if !s.Shows(e.Source) {
-				return fmt.Errorf("%w: the evidence would have a fact of a space that is none of %s; ask for a traversal, or under a policy whose predicates leave it out", access.ErrMayNot, s.Spaces)
+				return fmt.Errorf("%w: the evidence would contain a fact of a space outside %s, for which the key is not; ask for a traversal, or use a policy whose predicates exclude that fact", access.ErrMayNot, s.Spaces)
 			}
 		}
 	}
@@ -151,7 +151,7 @@ func (s Scope) Choose(ctx context.Context, j journal.Base, tenant dag.Tenant, na
 	slices.Sort(named)
 	switch {
 	case len(named) == 0:
-		return nil, fmt.Errorf("%w: none of the spaces %s that the key is for was made by number %d", journal.ErrSpace, s.Spaces, asOf)
+		return nil, fmt.Errorf("%w: none of the spaces %s, for which the key is, existed at number %d", journal.ErrSpace, s.Spaces, asOf)
 	case len(named) > contexts.MaxSpaces:
 		return nil, fmt.Errorf("%w: the key is for %d spaces; name at most %d", contexts.ErrRequest, len(named), contexts.MaxSpaces)
 	}

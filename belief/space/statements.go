@@ -343,7 +343,7 @@ func (k Statements) ResolveConflict(ctx context.Context, tenant dag.Tenant, in a
 // taking returns the request to revise with the proposal of a conflict.
 func (k Statements) taking(ctx context.Context, tenant dag.Tenant, c *journal.Conflict, r *api.ConflictResolution, p kinds.Policy, id string) (*journal.Request, error) {
 	if c.Erased {
-		return nil, fmt.Errorf("%w: what conflict %d proposed was erased; drop it", knowledge.ErrNoEvidence, c.Seq)
+		return nil, fmt.Errorf("%w: the proposal of conflict %d was erased; drop the conflict", knowledge.ErrNoEvidence, c.Seq)
 	}
 	in := &api.BeliefRequest{Space: c.Space, Item: c.Item, Kind: c.Kind, Statements: c.Statements, Premises: c.Premises, Turns: c.Turns, Confidence: &c.Confidence, Reason: r.Reason, DryRun: r.DryRun}
 	in.ValidFrom, in.ValidUntil = c.Span.Bounds()

@@ -141,7 +141,7 @@ func (p *Program) tell(a *arguments, e *capture.Event, event []byte) error {
 	if none {
 		defer p.start(a)
 	} else if err != nil {
-		return fmt.Errorf("it could not be written: %w", err)
+		return fmt.Errorf("the context could not be written: %w", err)
 	}
 	if !none && answer.Late == "" {
 		return a.spool.DidRead(a.agent, capture.HookContext, nil, p.Now())
@@ -203,7 +203,7 @@ func (p *Program) giveReady(a *arguments, e *capture.Event, policy string) error
 }
 
 // errOtherKeys is returned if every text that was prepared for a key was signed with keys that may have been retired since.
-var errOtherKeys = errors.New("the keys are others than those that signed what was prepared")
+var errOtherKeys = errors.New("the keys have changed since the prepared contexts were signed")
 
 // takeReady claims a prepared text that was signed with the current keys.
 func takeReady(in ready.Folder, key string) (text capture.Prepared, file string, err error) {

@@ -188,7 +188,7 @@ func TestPrepared(t *testing.T) {
 	if err := os.Remove(keys); err != nil {
 		t.Fatal(err)
 	}
-	if _, out, errs := h.run(h.start("g2"), "--context", "default"); out != "" || !strings.Contains(errs, "the keys are others") {
+	if _, out, errs := h.run(h.start("g2"), "--context", "default"); out != "" || !strings.Contains(errs, "the keys have changed") {
 		t.Errorf("%q %q", out, errs)
 	}
 	if err := os.WriteFile(keys, []byte("{}"), 0o600); err != nil {

@@ -140,9 +140,9 @@ func (l *Listener) Serve(ctx context.Context, flags []string, handle func(ctx co
 			var done func(error)
 			switch {
 			case r.Build != build:
-				answer = &Answer{Other: fmt.Sprintf("it is of build %q, and the hook of %q", build, r.Build)}
+				answer = &Answer{Other: fmt.Sprintf("it is of build %q, but the hook is of build %q", build, r.Build)}
 			case !slices.Equal(r.Flags, flags):
-				answer = &Answer{Other: fmt.Sprintf("it has the flags %q, and the hook %q", flags, r.Flags)}
+				answer = &Answer{Other: fmt.Sprintf("it has the flags %q, but the hook has %q", flags, r.Flags)}
 			default:
 				answer, done = handle(ctx, &r)
 			}

@@ -226,7 +226,7 @@ func TestBackupOntoOpenStore(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if code, out := backup(path); code == api.ExitOK || !strings.Contains(out, map[string]string{source: "is the store itself", other: "it is in use as a store"}[path]) {
+		if code, out := backup(path); code == api.ExitOK || !strings.Contains(out, map[string]string{source: "is the store itself", other: "the file is in use as a store"}[path]) {
 			t.Errorf("exit code %d: %s", code, out)
 		}
 		if _, err := open.Append(ctx, "a", []store.Batch{storetest.Chain(100, 1, 0)}); err != nil {

@@ -113,10 +113,10 @@ func TestIndexMadeAhead(t *testing.T) {
 	if found := search(); found.NotIndexed != turns-segments.TextsOfRequest || found.AsOf != segments.TextsOfRequest {
 		t.Errorf("a search before the index is as of %d without %d", found.AsOf, found.NotIndexed)
 	}
-	if text := run("search", "gateway"); !strings.Contains(text, fmt.Sprintf("not looked at: 400 numbers after number %d", segments.TextsOfRequest)) {
+	if text := run("search", "gateway"); !strings.Contains(text, fmt.Sprintf("not searched: 400 numbers after number %d", segments.TextsOfRequest)) {
 		t.Errorf("a search before the index says\n%s", text)
 	}
-	if text := run("doctor"); !strings.Contains(text, "the index of search lacks the newest 400 numbers, so searches and contexts leave them out") {
+	if text := run("doctor"); !strings.Contains(text, "the search index lacks the newest 400 numbers, so searches and contexts leave them out") {
 		t.Errorf("doctor before the index says\n%s", text)
 	}
 	last := dag.ExternalTurnID("index", fmt.Sprint(turns-1)).String()

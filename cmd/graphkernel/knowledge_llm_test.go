@@ -473,16 +473,16 @@ func TestAskUsage(t *testing.T) {
 	t.Parallel()
 	s := newLLMStore(t, "x")
 	for line, want := range map[string]string{
-		"--llm-model m":                    "say where with --llm-url",
-		"--llm-again":                      "--llm-again is about asking a model",
+		"--llm-model m":                    "give its URL with --llm-url",
+		"--llm-again":                      "--llm-again applies only if a model is asked",
 		"--llm-url https://models.example": "--llm-url needs --llm-model",
-		"--llm-url http://models.example --llm-model m":                        "would travel in the clear to models.example; give an https:// address, or --llm-insecure",
-		"--llm-url https://a:b@models.example --llm-model m":                   "a key is given apart",
+		"--llm-url http://models.example --llm-model m":                        "would be sent unencrypted to models.example; give an https:// address, or --llm-insecure",
+		"--llm-url https://a:b@models.example --llm-model m":                   "give the key separately",
 		"--llm-url  --llm-model m":                                             "want https://HOST",
 		"--llm-url https://models.example --llm-model naïve":                   "--llm-model: not a model's name",
 		"--llm-url https://models.example --llm-model m --llm-confidence 2":    "--llm-confidence",
 		"--llm-url https://models.example --llm-model m --llm-max-requests -1": "want 0 or more",
-		"--llm-url https://models.example --llm-model m --llm-timeout 0s":      "want more than nothing",
+		"--llm-url https://models.example --llm-model m --llm-timeout 0s":      "want a duration above zero",
 		"--llm-url https://models.example --llm-model m --conversation x":      "is not a UUID",
 	} {
 		object, _ := s.run(api.ExitUsage, append([]string{"knowledge", "extract"}, strings.Split(line, " ")...)...)

@@ -50,7 +50,7 @@ func TestServeCapture(t *testing.T) {
 		return status == http.StatusOK
 	})
 	s.until("the end of the mark", func() bool { return marks(".json")+marks(".taking") == 0 })
-	if strings.Contains(s.logged(), "could not be taken in") {
+	if strings.Contains(s.logged(), "could not be imported") {
 		t.Errorf("a transcript that came late was called a fault:\n%s", s.logged())
 	}
 	s.stop()

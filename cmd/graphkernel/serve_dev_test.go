@@ -19,7 +19,7 @@ func TestServeDevStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := startServe(t, folder, "--dev")
-	if said := s.stderr.String(); !strings.Contains(said, "of this run alone") || !strings.Contains(said, "leaves the GRAPHKERNEL_STORE alone") {
+	if said := s.stderr.String(); !strings.Contains(said, "for this run only") || !strings.Contains(said, "does not use the GRAPHKERNEL_STORE") {
 		t.Errorf("said %q", s.stderr.String())
 	}
 	s.get("/api/conversations")

@@ -146,7 +146,7 @@ func TestServeIdentityAppears(t *testing.T) {
 		t.Errorf("got %d %s", status, body)
 	}
 	graphkernel(t, folder, "identity", "init", "--name", "kernel.example")
-	s.until("the log", func() bool { return strings.Contains(s.logged(), `"msg":"the identity was taken over"`) })
+	s.until("the log", func() bool { return strings.Contains(s.logged(), `"msg":"the identity was reloaded"`) })
 	if status, body := s.fetch("/log/checkpoint", key); status != 200 || !bytes.HasPrefix(body, []byte("default.kernel.example\n")) {
 		t.Errorf("got %d %s", status, body)
 	}

@@ -162,7 +162,7 @@ func TestServeEmbedders(t *testing.T) {
 	}
 	post(200, "/api/search", api.Search{Query: "aaaa"}, nil) // by words it goes on
 	s.stop()
-	if log := s.logged(); host.asked.Load() < 5 || strings.Contains(log, modelKey) || !strings.Contains(log, "3 components, and letters has 2") {
+	if log := s.logged(); host.asked.Load() < 5 || strings.Contains(log, modelKey) || !strings.Contains(log, "3 components, but letters has 2") {
 		t.Errorf("asked %d times; the log:\n%s", host.asked.Load(), log)
 	}
 }

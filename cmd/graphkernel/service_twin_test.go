@@ -707,14 +707,14 @@ func TestServerSettings(t *testing.T) {
 		says string
 	}{
 		"flag":         {map[string]string{"GRAPHKERNEL_KEY": key}, []string{"--server", url, "show"}, 0, "3 conversations"},
-		"both flags":   {nil, []string{"--server", url, "--store", "sqlite:x.db", "show"}, api.ExitUsage, "name two places"},
+		"both flags":   {nil, []string{"--server", url, "--store", "sqlite:x.db", "show"}, api.ExitUsage, "exclude each other"},
 		"store first":  {map[string]string{"GRAPHKERNEL_SERVER": "https://nowhere.invalid"}, []string{"--store", here.env["GRAPHKERNEL_STORE"], "show"}, 0, "3 conversations"},
 		"no key":       {map[string]string{"GRAPHKERNEL_SERVER": url}, []string{"show"}, api.ExitUsage, "GRAPHKERNEL_KEY"},
 		"wrong key":    {map[string]string{"GRAPHKERNEL_SERVER": url, "GRAPHKERNEL_KEY": "gk1.x"}, []string{"show"}, api.ExitInternal, "the service refused: "},
-		"other tenant": {map[string]string{"GRAPHKERNEL_SERVER": url, "GRAPHKERNEL_KEY": key}, []string{"--tenant", "other", "show"}, api.ExitUsage, "the API key is of tenant default"},
+		"other tenant": {map[string]string{"GRAPHKERNEL_SERVER": url, "GRAPHKERNEL_KEY": key}, []string{"--tenant", "other", "show"}, api.ExitUsage, "the API key belongs to tenant default"},
 		"this tenant":  {map[string]string{"GRAPHKERNEL_SERVER": url, "GRAPHKERNEL_KEY": key}, []string{"--tenant", "default", "show"}, 0, "3 conversations"},
 		"own keys":     {map[string]string{"GRAPHKERNEL_SERVER": url, "GRAPHKERNEL_KEY": key}, []string{"--dev", "show"}, api.ExitUsage, "--dev"},
-		"plaintext":    {map[string]string{"GRAPHKERNEL_KEY": key}, []string{"--server", "http://kernel.example", "show"}, api.ExitUsage, "in the clear"},
+		"plaintext":    {map[string]string{"GRAPHKERNEL_KEY": key}, []string{"--server", "http://kernel.example", "show"}, api.ExitUsage, "unencrypted"},
 	} {
 		e := &twinEnv{dir: t.TempDir(), env: c.env}
 		if code, out := e.run(t, c.args...); code != c.code || !strings.Contains(out, c.says) || strings.Contains(out, key) {

@@ -51,7 +51,7 @@ func (c *erasing) Plan(k *history.State) (*history.Plan, error) {
 		return p, nil
 	}
 	if k.Head >= dag.MaxSeq {
-		return nil, fmt.Errorf("sequence number %d is the last possible one", k.Head)
+		return nil, fmt.Errorf("nothing can follow sequence number %d, which is the last possible number", k.Head)
 	}
 	e := &c.recorded
 	*e = c.asked
@@ -128,9 +128,9 @@ func (a *adoption) Plan(k *history.State) (*history.Plan, error) {
 		}
 		switch {
 		case !ok || turn.Seq >= e.Seq:
-			return nil, fmt.Errorf("%w: number %d erases turn %s, which is admitted under no smaller number", dag.ErrForm, e.Seq, e.Turn)
+			return nil, fmt.Errorf("%w: number %d erases turn %s, but no earlier number admits that turn", dag.ErrForm, e.Seq, e.Turn)
 		case twice:
-			return nil, fmt.Errorf("%w: number %d erases turn %s, as does number %d; a turn is erased once", dag.ErrForm, e.Seq, e.Turn, first)
+			return nil, fmt.Errorf("%w: number %d erases turn %s, but so does number %d; a turn can be erased only once", dag.ErrForm, e.Seq, e.Turn, first)
 		}
 		before[e.Turn] = e.Seq
 		p.Bodies, p.Begin = append(p.Bodies, e.Turn), append(p.Begin, e.terms()...)
@@ -160,7 +160,7 @@ func (LoggedCodec) Fold(tx *history.Tx, e *history.Entry) error {
 	l, err := ledger.ParseLeaf(e.Public)
 	leaf, ok := l.(*ledger.ErasureLeaf)
 	if err == nil && (!ok || len(e.Detail)+len(e.Private) > 0) {
-		err = errors.New("it is no leaf of an erasure alone")
+		err = errors.New("it must have the leaf of an erasure and nothing else")
 	}
 	if err != nil {
 		return fmt.Errorf("%w: number %d of the record: %w", dag.ErrForm, e.Seq, err)

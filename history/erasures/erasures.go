@@ -43,11 +43,11 @@ type Erasure struct {
 // Check reports the first field of an erasure that is not in its form, as dag.ErrForm.
 func (e *Erasure) Check() error {
 	if !e.At.Valid() || !utf8.ValidString(e.Reason) {
-		return fmt.Errorf("%w: an erasure at %d for the reason %.40q", dag.ErrForm, e.At, e.Reason)
+		return fmt.Errorf("%w: the erasure has the time %d and the reason %.40q; want a time from 1970 to 9999 and UTF-8", dag.ErrForm, e.At, e.Reason)
 	}
 	if e.By != "" {
 		if err := access.CheckCaller(e.By); err != nil {
-			return fmt.Errorf("%w: an erasure that %.80q asked for: %w", dag.ErrForm, e.By, err)
+			return fmt.Errorf("%w: the caller %.80q who asked for the erasure: %w", dag.ErrForm, e.By, err)
 		}
 	}
 	return nil
@@ -96,7 +96,7 @@ func Read(entry *history.Entry) (Erasure, error) {
 		err = e.Check()
 	}
 	if want := e.Entry(); err == nil && !want.SameAlone(entry) {
-		err = fmt.Errorf("it is not as it would be written")
+		err = fmt.Errorf("it differs from the entry that this program would write")
 	}
 	if err != nil {
 		return Erasure{}, fmt.Errorf("%w: erasure %d: %w", dag.ErrForm, entry.Seq, err)
@@ -163,7 +163,7 @@ func (b Base) After(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit
 			return nil, err
 		}
 		if of := lists[0][i].Value; string(list[i].Turn[:]) != string(of) {
-			return nil, fmt.Errorf("%w: erasure %d is of turn %s, and its term says %x", history.ErrDamaged, at[i], list[i].Turn, of)
+			return nil, fmt.Errorf("%w: erasure %d is of turn %s, but its term says %x", history.ErrDamaged, at[i], list[i].Turn, of)
 		}
 	}
 	return list, nil
@@ -189,7 +189,7 @@ func OfTurn(turn dag.TurnID) history.Key { return ofTurn(indexTurn, turn) }
 // TurnOf returns the turn of an erasure, given a term of Later.
 func TurnOf(t *history.Term) (turn dag.TurnID, err error) {
 	if t.Index != indexNumber || len(t.Value) != len(turn) {
-		return turn, fmt.Errorf("%w: the term of erasure %d", history.ErrDamaged, t.Since)
+		return turn, fmt.Errorf("%w: the term of erasure %d has no turn", history.ErrDamaged, t.Since)
 	}
 	return dag.TurnID(t.Value), nil
 }

@@ -160,7 +160,7 @@ func (m *Member) read(ctx context.Context, limit int) (largest int, err error) {
 // check refuses a page that breaks the contract of Source, and returns the size of its largest entry.
 func check(page []history.Entry, after dag.Seq, limit int) (largest int, err error) {
 	if len(page) > limit {
-		return 0, fmt.Errorf("%w: %d of them, asked for were %d", ErrSource, len(page), limit)
+		return 0, fmt.Errorf("%w: the source returned %d entries, at most %d were requested", ErrSource, len(page), limit)
 	}
 	for i := range page {
 		e := &page[i]

@@ -173,7 +173,7 @@ func read(entry *history.Entry) (note, error) {
 	}
 	if err == nil {
 		if want := n.entry(); !want.SameAlone(entry) {
-			err = errors.New("it is not as it would be written")
+			err = errors.New("it differs from the entry that this program would write")
 		}
 	}
 	if err != nil {
@@ -209,7 +209,7 @@ func (h *Held) check() error {
 		return fmt.Errorf("%w: turn %s was held back by the rule %.40q", dag.ErrForm, h.Turn, h.Rule)
 	}
 	if len(h.Place) > MaxPlace || !utf8.ValidString(h.Place) {
-		return fmt.Errorf("%w: turn %s came from a place of %d bytes, want at most %d of UTF-8", dag.ErrForm, h.Turn, len(h.Place), MaxPlace)
+		return fmt.Errorf("%w: turn %s has a place of %d bytes, want at most %d bytes of UTF-8", dag.ErrForm, h.Turn, len(h.Place), MaxPlace)
 	}
 	if h.Erased == (dag.TurnID{}) {
 		return fmt.Errorf("%w: turn %s was held back for the nil UUID, which names no turn", dag.ErrForm, h.Turn)
@@ -264,7 +264,7 @@ func (r *Release) needs() []history.Key {
 }
 
 // errAgain is returned by follow for a note that is recorded already.
-var errAgain = errors.New("it is on record already")
+var errAgain = errors.New("it is already on record")
 
 func once(key history.Key, terms map[history.Key]history.Term) error {
 	if _, there := terms[key]; there {
@@ -354,7 +354,7 @@ func (c *noting) Plan(k *history.State) (*history.Plan, error) {
 		}
 		if !c.adopting {
 			if p.Head(k.Head) >= dag.MaxSeq {
-				return nil, fmt.Errorf("sequence number %d is the last possible one", k.Head)
+				return nil, fmt.Errorf("nothing can follow sequence number %d, which is the last possible number", k.Head)
 			}
 			it = it.numbered(p.Head(k.Head) + 1)
 		}
@@ -481,7 +481,7 @@ func (b Base) After(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit
 	for i := range lists[0] {
 		t := &lists[0][i]
 		if t.Entry == nil {
-			return nil, fmt.Errorf("%w: number %d, of a turn that was held back, has no entry", history.ErrDamaged, t.Since)
+			return nil, fmt.Errorf("%w: number %d should be a turn that was held back, but has no entry", history.ErrDamaged, t.Since)
 		}
 		n, err := read(t.Entry)
 		if err != nil {

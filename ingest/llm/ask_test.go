@@ -131,7 +131,7 @@ func TestAskAgain(t *testing.T) {
 		"with a date":    {[]int{503}, "Sat, 14 Mar 2026 03:00:30 GMT", []time.Duration{30 * s}, ""},
 		"a date gone by": {[]int{503}, "Sat, 14 Mar 2026 02:00:30 GMT", []time.Duration{s}, ""},
 		"nonsense":       {[]int{503}, "-5", []time.Duration{s}, ""},
-		"too long":       {[]int{503}, "61", nil, "wants to be left alone for 1m1s"},
+		"too long":       {[]int{503}, "61", nil, "asks to wait for 1m1s"},
 		"for ever":       {[]int{500, 500, 500, 500, 500, 500, 500}, "", []time.Duration{s, 2 * s, 4 * s, 8 * s}, "answers 500: \"no [the key] today\"; asked 5 times"},
 		"unauthorized":   {[]int{401}, "", nil, "is it the right key?"},
 		"not found":      {[]int{404}, "", nil, "does it know the model stand-in?"},

@@ -27,7 +27,7 @@ const (
 )
 
 // ErrPlaintext is wrapped if turns and key would be sent unencrypted.
-var ErrPlaintext = errors.New("turns and key would travel in the clear")
+var ErrPlaintext = errors.New("turns and key would be sent unencrypted")
 
 // ErrEndpoint is wrapped by errors about an invalid address or key.
 var ErrEndpoint = errors.New("not an endpoint")
@@ -79,7 +79,7 @@ func New(c Config) (*Endpoint, error) {
 		return nil, err
 	}
 	if strings.ContainsFunc(c.Key, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return nil, fmt.Errorf("%w: the key holds what no key holds, such as a space or the end of a line", ErrEndpoint)
+		return nil, fmt.Errorf("%w: the key holds a character that no key may have, such as a space or the end of a line", ErrEndpoint)
 	}
 	own := http.Client{}
 	if c.Client != nil {
@@ -117,7 +117,7 @@ func addressOf(text, path string, plaintext bool) (string, error) {
 	}
 	switch {
 	case u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || u.Opaque != "":
-		return "", fmt.Errorf("%w: the URL holds more than scheme, host and path; a key is given apart", ErrEndpoint)
+		return "", fmt.Errorf("%w: the URL may have only a scheme, a host and a path; give the key separately", ErrEndpoint)
 	case u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
 		return "", fmt.Errorf("%w: URL %.200q, want https://HOST/PATH", ErrEndpoint, text)
 	case u.Scheme == "http" && !plaintext && !loopback.Is(u.Hostname()):
@@ -165,7 +165,7 @@ func (x *Endpoint) Post(ctx context.Context, request []byte) (text []byte, tries
 		}
 		wait := x.wait(header, try)
 		if wait > MaxWait {
-			return nil, try, fmt.Errorf("%w; it wants to be left alone for %s, which is more than %s: ask again then", failed, wait.Round(time.Second), MaxWait)
+			return nil, try, fmt.Errorf("%w; the endpoint asks to wait for %s, which is more than %s: ask again then", failed, wait.Round(time.Second), MaxWait)
 		}
 		if err := x.sleep(ctx, wait); err != nil {
 			return nil, try, err

@@ -216,7 +216,7 @@ func (g *Git) Output(ctx context.Context, args ...string) (out []byte, err error
 	err = g.Run(ctx, func(in io.Reader) error {
 		out, err = io.ReadAll(io.LimitReader(in, maxOutput+1))
 		if err == nil && len(out) > maxOutput {
-			err = fmt.Errorf("git %s in %s: it writes more than %d bytes", args[0], g.of, maxOutput)
+			err = fmt.Errorf("git %s in %s: its output has more than %d bytes", args[0], g.of, maxOutput)
 		}
 		return err
 	}, args...)

@@ -244,11 +244,11 @@ func read(path string) (string, error) {
 		return "", err
 	}
 	if !info.Mode().IsRegular() {
-		return "", &fs.PathError{Op: "read", Path: path, Err: errors.New("it is no regular file")}
+		return "", &fs.PathError{Op: "read", Path: path, Err: errors.New("it is not a regular file")}
 	}
 	data, err := io.ReadAll(io.LimitReader(bufio.NewReader(f), maxFile+1))
 	if err == nil && len(data) > maxFile {
-		err = &fs.PathError{Op: "read", Path: path, Err: errors.New("it has more than 16 MiB")}
+		err = &fs.PathError{Op: "read", Path: path, Err: errors.New("the file has more than 16 MiB")}
 	}
 	return string(data), err
 }

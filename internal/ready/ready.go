@@ -168,7 +168,7 @@ func (f Folder) Count(key, about string) (n int) {
 // ErrNone is returned if there is no text, and ErrMoved if the texts were prepared before the last entry.
 var (
 	ErrNone  = errors.New("nothing is prepared")
-	ErrMoved = errors.New("what was prepared is older than a rule or an erasure")
+	ErrMoved = errors.New("the prepared texts are older than a rule or an erasure")
 )
 
 // Take claims a text of a key for which fits returns nil, so that no other process gets it. The text stays in a file, which the

@@ -39,7 +39,7 @@ func Load(path string, most int64) ([]byte, error) {
 		return nil, unusable("%s is not a regular file of at most %d bytes", path, most)
 	}
 	if wide := info.Mode().Perm() &^ 0o600; wide != 0 {
-		return nil, unusable("%s has mode %04o, which lets others at the secrets; run: chmod 600 %s", path, info.Mode().Perm(), path)
+		return nil, unusable("%s has mode %04o, which gives other users access to the secrets; run: chmod 600 %s", path, info.Mode().Perm(), path)
 	}
 	data := make([]byte, info.Size())
 	if n, err := f.ReadAt(data, 0); err != nil {
@@ -139,7 +139,7 @@ func Lock(path string) (unlock func() error, err error) {
 		}
 		time.Sleep(lockPause)
 	}
-	return nil, unusable("it is locked by %s; if no other program is changing it, one was killed while it did: remove that file and try again", path)
+	return nil, unusable("the file is locked by %s; if no other program is changing it, a program was killed while it did: remove the lock and try again", path)
 }
 
 // SyncFolder makes the names in a folder durable.

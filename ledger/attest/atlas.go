@@ -61,7 +61,7 @@ func ParseManifest(data []byte) (*Manifest, error) {
 		parts, err = [][]byte{parts[0], nil, parts[1]}, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: document, envelope and sha256 cannot be told apart: %w", ErrForm, err)
+		return nil, fmt.Errorf("%w: want an object with document, envelope and sha256: %w", ErrForm, err)
 	}
 	m := &Manifest{Document: parts[0], Envelope: parts[1]}
 	digest, err := canon.Parse(parts[2])
@@ -177,7 +177,7 @@ func ParseAtlasStatement(data []byte) (*AtlasStatement, error) {
 		return nil, fmt.Errorf("%w: statement: %w", ErrForm, err)
 	}
 	if !bytes.Equal(s.Append(nil), data) {
-		return nil, fmt.Errorf("%w: statement: it has other members than these, or another spelling", ErrForm)
+		return nil, fmt.Errorf("%w: statement: it has unknown members or is not in canonical form", ErrForm)
 	}
 	return s, nil
 }

@@ -174,7 +174,7 @@ func (e *Envelope) Verify(trusted func(keyID string) (ledger.Key, bool)) (payloa
 			continue
 		}
 		if key.HexID() != s.KeyID {
-			return nil, nil, fmt.Errorf("%w: key %s was looked up, and another one found", ErrForm, s.KeyID)
+			return nil, nil, fmt.Errorf("%w: the lookup of key %s returned another key", ErrForm, s.KeyID)
 		}
 		if err := CheckSignature(key, message, s.Sig); err != nil {
 			return nil, nil, err
@@ -184,7 +184,7 @@ func (e *Envelope) Verify(trusted func(keyID string) (ledger.Key, bool)) (payloa
 		}
 	}
 	if len(keyIDs) == 0 {
-		return nil, nil, fmt.Errorf("%w: %d signatures, none by a key that is trusted", ErrKeyUnknown, len(e.signatures))
+		return nil, nil, fmt.Errorf("%w: it has %d signatures, none of them by a trusted key", ErrKeyUnknown, len(e.signatures))
 	}
 	return slices.Clone(e.payload), keyIDs, nil
 }

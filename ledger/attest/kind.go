@@ -89,7 +89,7 @@ func unknown(member, found string, known ...string) error {
 func (k *kind) readPolicy(c *canon.Cursor, statement []byte) policy.Parameters {
 	p := k.Policy.Read(c, policy.Wire)
 	if v := c.Value(); c.Err() == nil && wirePolicy(p) != string(statement[v.Offset:v.End]) {
-		c.Failf("not every parameter, or not in its place")
+		c.Failf("a parameter is missing or not in its place")
 	}
 	return p
 }

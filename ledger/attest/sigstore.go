@@ -62,7 +62,7 @@ type sigstoreSigner struct{ private *ecdsa.PrivateKey }
 // SHA-256 of the message, in ASN.1, and deterministically (RFC 6979), so that the same bundle always has the same leaf.
 func NewSigstoreSigner(private *ecdsa.PrivateKey) (Signer, SigstoreKey, error) {
 	if private == nil {
-		return nil, SigstoreKey{}, fmt.Errorf("%w: no sigstore key", ErrForm)
+		return nil, SigstoreKey{}, fmt.Errorf("%w: there is no sigstore key", ErrForm)
 	}
 	key, err := NewSigstoreKey(&private.PublicKey)
 	if err != nil {
@@ -98,7 +98,7 @@ type SigstoreEntry struct {
 // Source: sigstore/rekor-tiles v2, rekor_v2 hashedrekord.proto, written as RFC 8785 says.
 func SigstoreLeaf(e *Envelope, key SigstoreKey) ([]byte, error) {
 	if len(e.signatures) != 1 {
-		return nil, fmt.Errorf("%w: an envelope for sigstore has one signature, not %d", ErrForm, len(e.signatures))
+		return nil, fmt.Errorf("%w: an envelope for sigstore must have one signature, this one has %d", ErrForm, len(e.signatures))
 	}
 	digest := sha256.Sum256(PAE(PayloadType, e.payload))
 	sig := e.signatures[0].Sig
@@ -157,7 +157,7 @@ func AppendSigstoreBundle(dst []byte, e *SigstoreEntry) ([]byte, error) {
 		return nil, fmt.Errorf("attest: checkpoint for sigstore: %w", err)
 	}
 	if checkpoint.Origin != e.Log.Name {
-		return nil, fmt.Errorf("attest: %w: a checkpoint of %s, the log is %s", ledger.ErrOrigin, checkpoint.Origin, e.Log.Name)
+		return nil, fmt.Errorf("attest: %w: the checkpoint is of %s, but the log is %s", ledger.ErrOrigin, checkpoint.Origin, e.Log.Name)
 	}
 	if err := checkpoint.CheckInclusion(e.Index, ledger.LeafHash(leaf), e.Path); err != nil {
 		return nil, fmt.Errorf("attest: proof for sigstore: %w", err)
@@ -243,7 +243,7 @@ func AppendTrustedRoot(dst []byte, log ledger.Key, from dag.Time) ([]byte, error
 		return nil, fmt.Errorf("attest: log key: %w", err)
 	}
 	if log.Alg != ledger.AlgEd25519 {
-		return nil, fmt.Errorf("%w: the key of %s is no log's", ErrForm, log.Name)
+		return nil, fmt.Errorf("%w: the key of %s is not the key of a log", ErrForm, log.Name)
 	}
 	spki, err := x509.MarshalPKIXPublicKey(ed25519.PublicKey(log.Public[:]))
 	if err != nil {

@@ -18,7 +18,7 @@ func Announced() *history.Bare {
 		}
 		key, ok := l.(*ledger.KeyLeaf)
 		if !ok || key.Purpose != ledger.PurposeToken && key.Purpose != ledger.PurposeAttestation {
-			return "", errors.New("the leaf is not of a key that signs")
+			return "", errors.New("the leaf is not the leaf of a signing key")
 		}
 		return key.Tenant, nil
 	}}

@@ -124,7 +124,7 @@ func parseHistory(data []byte) (map[ledger.Origin]Signed, error) {
 		origin := item.Field("origin")
 		name := ledger.Origin(origin.String())
 		if _, twice := all[name]; twice || !ledger.IsName(string(name)) {
-			origin.Failf("want an origin that is not listed yet")
+			origin.Failf("want a well-formed origin that is not listed twice")
 		}
 		item.Close()
 		all[name] = s

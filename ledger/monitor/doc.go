@@ -22,7 +22,7 @@ type Source interface {
 // ErrStale is wrapped, together with ledger.ErrInconsistent, when a log shows an older state of itself: it was not
 // rewritten, but someone is shown an outdated log. If several processes serve one log, one of them may lag for a
 // moment.
-var ErrStale = errors.New("the log is shown as it was before")
+var ErrStale = errors.New("the server shows an older state of the log")
 
 // A Split is the error for a log that does not continue its former state. It wraps ledger.ErrInconsistent. Two notes of
 // the same size with different roots are a proof by themselves; notes of different sizes are one together with the
@@ -64,10 +64,10 @@ func Compare(ctx context.Context, r ledger.Reader, trust *ledger.Trust, kept, no
 	if kept != nil {
 		old, err := trust.Open(kept)
 		if err != nil {
-			return nil, fmt.Errorf("the checkpoint that was kept: %w", err)
+			return nil, fmt.Errorf("the saved checkpoint: %w", err)
 		}
 		if old.Origin != now.Origin {
-			return nil, fmt.Errorf("%w: it is of %s, and what was kept is of %s", ledger.ErrOrigin, now.Origin, old.Origin)
+			return nil, fmt.Errorf("%w: the checkpoint is of %s, but the saved checkpoint is of %s", ledger.ErrOrigin, now.Origin, old.Origin)
 		}
 		step.Old = old.Root
 	}
@@ -78,7 +78,7 @@ func Compare(ctx context.Context, r ledger.Reader, trust *ledger.Trust, kept, no
 		err = now.CheckConsistency(step.Old, step.Proof)
 	}
 	if err != nil && kept != nil && errors.Is(err, ErrAbsent) { // a missing tile does not prove two histories, but a log must serve its tiles
-		return nil, fmt.Errorf("%w: it has signed %d leaves and does not show the tiles that prove what they begin with: %w", ledger.ErrInconsistent, now.Size, err)
+		return nil, fmt.Errorf("%w: it has signed %d leaves but does not serve the tiles that prove that it continues its old leaves: %w", ledger.ErrInconsistent, now.Size, err)
 	}
 	if errors.Is(err, ledger.ErrInconsistent) {
 		return nil, &Split{Old: kept, New: note, Err: err}
@@ -92,7 +92,7 @@ func Compare(ctx context.Context, r ledger.Reader, trust *ledger.Trust, kept, no
 // behind returns the error for a log that has fewer leaves than before: ErrStale if the kept checkpoint continues the
 // new one, otherwise a *Split.
 func behind(ctx context.Context, r ledger.Reader, now, old ledger.Root, kept, note []byte) error {
-	fewer := fmt.Errorf("%w: it had %d leaves and has %d", ledger.ErrInconsistent, old.Size, now.Size)
+	fewer := fmt.Errorf("%w: it had %d leaves before and has only %d now", ledger.ErrInconsistent, old.Size, now.Size)
 	proof, err := old.ProveConsistency(ctx, now.Size, r)
 	if err == nil {
 		err = old.CheckConsistency(now, proof)

@@ -66,14 +66,14 @@ func (h *HTTP) Checkpoint(ctx context.Context) ([]byte, error) {
 // reads the full tile.
 func (h *HTTP) Hashes(ctx context.Context, level int, from uint64, n int) ([]ledger.Hash, error) {
 	if from%ledger.TileWidth != 0 || n < 1 || n > ledger.TileWidth {
-		return nil, fmt.Errorf("%w: %d hashes from %d on are no tile", ledger.ErrForm, n, from)
+		return nil, fmt.Errorf("%w: %d hashes from %d on are not a tile", ledger.ErrForm, n, from)
 	}
 	data, err := h.tile(ctx, fmt.Sprint(level), from/ledger.TileWidth, n, ledger.TileWidth*tlog.HashSize)
 	if err != nil {
 		return nil, err
 	}
 	if len(data) < n*tlog.HashSize || len(data)%tlog.HashSize != 0 {
-		return nil, fmt.Errorf("%w: a tile of %d bytes, want %d", ledger.ErrForm, len(data), n*tlog.HashSize)
+		return nil, fmt.Errorf("%w: the tile has %d bytes, want %d", ledger.ErrForm, len(data), n*tlog.HashSize)
 	}
 	hashes := make([]ledger.Hash, n)
 	for i := range hashes {
@@ -85,7 +85,7 @@ func (h *HTTP) Hashes(ctx context.Context, level int, from uint64, n int) ([]led
 // Leaves reads the first n leaves of an entry bundle.
 func (h *HTTP) Leaves(ctx context.Context, from uint64, n int) ([][]byte, error) {
 	if from%ledger.TileWidth != 0 || n < 1 || n > ledger.TileWidth {
-		return nil, fmt.Errorf("%w: %d leaves from %d on are no entry bundle", ledger.ErrForm, n, from)
+		return nil, fmt.Errorf("%w: %d leaves from %d on are not an entry bundle", ledger.ErrForm, n, from)
 	}
 	data, err := h.tile(ctx, "entries", from/ledger.TileWidth, n, ledger.TileWidth*(2+ledger.MaxLeaf))
 	if err != nil {
@@ -94,7 +94,7 @@ func (h *HTTP) Leaves(ctx context.Context, from uint64, n int) ([][]byte, error)
 	leaves := make([][]byte, 0, n)
 	for range n {
 		if len(data) < 2 || len(data) < 2+int(binary.BigEndian.Uint16(data)) {
-			return nil, fmt.Errorf("%w: an entry bundle of %d leaves, want %d", ledger.ErrForm, len(leaves), n)
+			return nil, fmt.Errorf("%w: the entry bundle has %d leaves, want %d", ledger.ErrForm, len(leaves), n)
 		}
 		end := 2 + int(binary.BigEndian.Uint16(data))
 		leaves = append(leaves, data[2:end])

@@ -70,7 +70,7 @@ func (a *Asker) Collect(ctx context.Context, signed []byte, prove func(ctx conte
 			signed, added, errs[i] = addLines(signed, answers[i], w.Key)
 		}
 		if errs[i] == nil && len(added) == 0 {
-			errs[i] = errors.New("its answer holds no cosignature of its key that verifies")
+			errs[i] = errors.New("its answer has no valid cosignature by its key")
 		}
 		if errs[i] != nil {
 			refusals = append(refusals, Refusal{w.Name, errs[i]})
@@ -97,7 +97,7 @@ func (a *Asker) ask(ctx context.Context, i int, c ledger.Checkpoint, signed []by
 	const tries = 3
 	for range tries {
 		if old > c.Size {
-			return nil, fmt.Errorf("%w: it has cosigned %d leaves, the checkpoint has %d", ErrAhead, old, c.Size)
+			return nil, fmt.Errorf("%w: it has cosigned %d leaves, but the checkpoint has only %d", ErrAhead, old, c.Size)
 		}
 		proof, err := prove(ctx, old)
 		if err != nil {
@@ -115,11 +115,11 @@ func (a *Asker) ask(ctx context.Context, i int, c ledger.Checkpoint, signed []by
 			return lines, nil
 		}
 		if now == old {
-			return nil, fmt.Errorf("%w: it has cosigned another root of %d leaves", ErrFork, old)
+			return nil, fmt.Errorf("%w: it has cosigned a different root for %d leaves", ErrFork, old)
 		}
 		old = now
 	}
-	return nil, errors.New("it moves on faster than it can be asked")
+	return nil, errors.New("its checkpoint changed at every try; try again")
 }
 
 // post sends one request. On a conflict, lines is nil and size is the size that the witness cosigned last.

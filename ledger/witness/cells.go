@@ -77,7 +77,7 @@ func appendRoot(r ledger.Root) ([]byte, error) {
 		return nil, nil
 	}
 	if r.Size == 0 || r.Size > ledger.MaxSize {
-		return nil, fmt.Errorf("%w: a log of %d leaves with the root %s", dag.ErrForm, r.Size, r.Hash)
+		return nil, fmt.Errorf("%w: a log cannot have %d leaves with the root %s", dag.ErrForm, r.Size, r.Hash)
 	}
 	return append(binary.BigEndian.AppendUint64(make([]byte, 0, rootSize), r.Size), r.Hash[:]...), nil
 }
@@ -88,7 +88,7 @@ func parseRoot(c *history.Cell) (r ledger.Root, err error) {
 		copy(r.Hash[:], c.Value[8:])
 	}
 	if r.Size == 0 || r.Size > ledger.MaxSize {
-		return ledger.Root{}, fmt.Errorf("%w: the cell %q is damaged: %d bytes are no cosigned root", dag.ErrForm, c.Name, len(c.Value))
+		return ledger.Root{}, fmt.Errorf("%w: the cell %q is damaged: %d bytes are not a cosigned root", dag.ErrForm, c.Name, len(c.Value))
 	}
 	return r, nil
 }
@@ -127,6 +127,6 @@ func (CellCodec) Follows(old, next *history.Cell) error {
 	if before == after || before.Size < after.Size {
 		return nil
 	}
-	return fmt.Errorf("%d leaves of %q were cosigned with the root %s, and in the other store %d with %s; to go on from the latter could cosign a fork",
+	return fmt.Errorf("%d leaves of %q were cosigned with the root %s, but the other store has %d with %s; a witness that continues from the other store could cosign a fork",
 		before.Size, strings.TrimPrefix(old.Name, prefix), before.Hash, after.Size, after.Hash)
 }

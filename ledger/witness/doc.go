@@ -15,19 +15,19 @@ import (
 
 // Errors that have their own status in the protocol.
 var (
-	ErrUnknownLog = errors.New("this witness does not know the log")                     // 404
-	ErrUnsigned   = errors.New("no key that this witness knows signed the checkpoint")   // 403
-	ErrRequest    = errors.New("malformed request")                                      // 400
-	ErrProof      = errors.New("the log does not continue what this witness has signed") // 422
+	ErrUnknownLog = errors.New("this witness does not know the log")                                    // 404
+	ErrUnsigned   = errors.New("the checkpoint is not signed by a key that this witness knows")         // 403
+	ErrRequest    = errors.New("malformed request")                                                     // 400
+	ErrProof      = errors.New("the log does not continue the checkpoint that this witness has signed") // 422
 )
 
 // Errors that are wrapped in an Asker's refusals.
 var (
 	// ErrFork: the witness has cosigned a history that the checkpoint does not continue.
-	ErrFork = errors.New("the witness has cosigned another history")
+	ErrFork = errors.New("the witness has cosigned a different history")
 	// ErrAhead: the witness has cosigned more leaves than the checkpoint has. Another process of the kernel may be ahead,
 	// or the store was set back.
-	ErrAhead = errors.New("the witness is ahead")
+	ErrAhead = errors.New("the witness has cosigned a larger checkpoint")
 )
 
 // A StaleError reports that a request does not begin at the size that the witness cosigned last (409).
@@ -38,7 +38,7 @@ type StaleError struct {
 
 func (e *StaleError) Error() string {
 	if e.Fork {
-		return fmt.Sprintf("at %d leaves this witness has cosigned another root", e.Size)
+		return fmt.Sprintf("this witness has cosigned a different root for %d leaves", e.Size)
 	}
-	return fmt.Sprintf("this witness cosigned %d leaves last", e.Size)
+	return fmt.Sprintf("the last checkpoint that this witness cosigned has %d leaves", e.Size)
 }

@@ -38,7 +38,7 @@ type Config struct {
 // New returns a witness.
 func New(c Config) (*Witness, error) {
 	if c.State == nil || c.Moved == nil || c.Tenant == "" || c.Cosigner == nil || c.Logs == nil || c.Clock == nil {
-		return nil, errors.New("witness: Config leaves something out")
+		return nil, errors.New("witness: a field of Config is missing")
 	}
 	logs := &ledger.Trust{Logs: c.Logs.Logs}
 	return &Witness{Roots{c.State}, c.Tenant, c.Cosigner, logs, c.Clock, c.Moved}, nil
@@ -58,7 +58,7 @@ func (w *Witness) Add(ctx context.Context, request []byte) ([]byte, error) {
 		return nil, err
 	}
 	if a.Old > c.Size {
-		return nil, fmt.Errorf("%w: it goes from %d leaves to %d", ErrRequest, a.Old, c.Size)
+		return nil, fmt.Errorf("%w: the old size of %d leaves is larger than the new size of %d", ErrRequest, a.Old, c.Size)
 	}
 	const tries = 3 // another request may change the root between Last and Replace
 	for range tries {

@@ -41,7 +41,7 @@ func (b Base) Put(ctx context.Context, tenant dag.Tenant, p policy.Registered) e
 			_, err = tx.Add(history.Entry{Kind: Kind, Public: leaf.Append(nil), Detail: params.Canonical()})
 			return err
 		case !bytes.HasPrefix(t.Value, leaf.Hash[:]):
-			return fmt.Errorf("%w: %s is registered with another hash than %s", policy.ErrConflict, leaf.ID, leaf.Hash)
+			return fmt.Errorf("%w: %s is already registered with a hash other than %s", policy.ErrConflict, leaf.ID, leaf.Hash)
 		}
 		return nil
 	}))
@@ -57,7 +57,7 @@ func (b Base) All(ctx context.Context, tenant dag.Tenant) (r policy.Registry, er
 		return policy.Registry{}, err
 	}
 	if len(lists) != 1 {
-		return policy.Registry{}, fmt.Errorf("a range of terms has %d answers", len(lists))
+		return policy.Registry{}, fmt.Errorf("the store returned %d lists for one range of terms", len(lists))
 	}
 	for i := range lists[0] {
 		t := &lists[0][i]
@@ -98,7 +98,7 @@ func (Codec) Fold(tx *history.Tx, e *history.Entry) error {
 	}
 	leaf, ok := l.(*Leaf)
 	if !ok {
-		return fmt.Errorf("%w: number %d of the record has no leaf of a policy", dag.ErrForm, e.Seq)
+		return fmt.Errorf("%w: the leaf of number %d of the record is not the leaf of a policy", dag.ErrForm, e.Seq)
 	}
 	if _, err := standard.Forms().Restore(leaf.ID, leaf.Hash[:], e.Detail); err != nil {
 		return errors.Join(dag.ErrForm, err)

@@ -126,7 +126,7 @@ func (x *Index) Add(seq dag.Seq, of dag.ConversationID, terms []*Term) (int, err
 func (x *Index) place(seq dag.Seq, of dag.ConversationID, length int32, counted bool) (int32, error) {
 	n := int32(len(x.turns))
 	if n > 0 && x.turns[n-1].seq >= seq {
-		return 0, fmt.Errorf("bm25: turn number %d after number %d", seq, x.turns[n-1].seq)
+		return 0, fmt.Errorf("bm25: turn number %d comes after number %d, want ascending numbers", seq, x.turns[n-1].seq)
 	}
 	at, ok := x.placed[of]
 	if !ok {

@@ -283,7 +283,7 @@ func (x *Index) AddRuns(runs []*Run, turns func(run int) []Placed) error {
 	for i, r := range runs {
 		of := turns(i)
 		if len(of) != len(r.lengths) {
-			return fmt.Errorf("bm25: a run of %d turns, and %d of them", len(r.lengths), len(of))
+			return fmt.Errorf("bm25: a run has %d turns, but %d turns were given", len(r.lengths), len(of))
 		}
 		if len(of) == 0 {
 			continue

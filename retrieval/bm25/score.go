@@ -38,7 +38,7 @@ type Statistics struct {
 func (s *Statistics) Check() error {
 	for i, n := range s.With {
 		if n > s.Turns {
-			return fmt.Errorf("%d have term %d, of %d", n, i, s.Turns)
+			return fmt.Errorf("%d turns have term %d, at most %d", n, i, s.Turns)
 		}
 	}
 	return nil

@@ -45,7 +45,7 @@ const (
 )
 
 // ErrUnusable is wrapped if an answer does not have exactly one score for each text.
-var ErrUnusable = errors.New("no scores")
+var ErrUnusable = errors.New("the answer has no usable scores")
 
 // An Access says how to reach the endpoint; its path is /rerank.
 type Access = endpoint.Access
@@ -79,7 +79,7 @@ func New(c Config) (*Client, error) {
 	case c.Batch < 0 || c.Batch > MaxBatch:
 		return nil, fmt.Errorf("crossencoder: batches of %d texts, want 1 to %d", c.Batch, MaxBatch)
 	case c.TextBytes < 0 || c.TextBytes > MaxText:
-		return nil, fmt.Errorf("crossencoder: %d bytes of a text, want 1 to %d", c.TextBytes, MaxText)
+		return nil, fmt.Errorf("crossencoder: texts of %d bytes, want 1 to %d", c.TextBytes, MaxText)
 	}
 	batch := MaxBatch
 	if form == TEI {
@@ -174,10 +174,10 @@ func (c *Client) read(text []byte, count int) ([]int64, error) {
 		return nil, fmt.Errorf("%w: %w", ErrUnusable, err)
 	}
 	if cohere.Model != "" && cohere.Model != c.model {
-		return nil, fmt.Errorf("%w: %.100q answers for %q", ErrUnusable, cohere.Model, c.model)
+		return nil, fmt.Errorf("%w: %.100q answered instead of %q", ErrUnusable, cohere.Model, c.model)
 	}
 	if len(*list) != count {
-		return nil, fmt.Errorf("%w: %d scores for %d texts", ErrUnusable, len(*list), count)
+		return nil, fmt.Errorf("%w: got %d scores for %d texts", ErrUnusable, len(*list), count)
 	}
 	scores, has := make([]int64, count), make([]bool, count)
 	for _, s := range *list {
@@ -186,11 +186,11 @@ func (c *Client) read(text []byte, count int) ([]int64, error) {
 			value = s.Score
 		}
 		if s.Index == nil || *s.Index < 0 || *s.Index >= count || has[*s.Index] {
-			return nil, fmt.Errorf("%w: they are not numbered from 0 to %d", ErrUnusable, count-1)
+			return nil, fmt.Errorf("%w: the scores are not numbered from 0 to %d", ErrUnusable, count-1)
 		}
 		const most = 1 << 20
 		if value == nil || math.Abs(*value) >= most {
-			return nil, fmt.Errorf("%w: text %d has none below %d", ErrUnusable, *s.Index, most)
+			return nil, fmt.Errorf("%w: text %d has no score with a size below %d", ErrUnusable, *s.Index, most)
 		}
 		scores[*s.Index], has[*s.Index] = int64(math.Round(*value*scale)), true
 	}

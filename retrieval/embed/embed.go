@@ -44,11 +44,11 @@ func All(ctx context.Context, e Embedder, texts []string) ([][]int8, error) {
 	}
 	m := e.Model()
 	if len(vectors) != len(texts) {
-		return nil, fmt.Errorf("%s: %d vectors for %d texts", m.ID, len(vectors), len(texts))
+		return nil, fmt.Errorf("%s: got %d vectors for %d texts", m.ID, len(vectors), len(texts))
 	}
 	for _, v := range vectors {
 		if v != nil && len(v) != m.Dimensions {
-			return nil, fmt.Errorf("%s: %d components, want %d", m.ID, len(v), m.Dimensions)
+			return nil, fmt.Errorf("%s: a vector has %d components, want %d", m.ID, len(v), m.Dimensions)
 		}
 	}
 	return vectors, nil

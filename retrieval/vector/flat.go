@@ -60,9 +60,9 @@ func NewFlat(dimensions int) *Flat { return &Flat{dimensions: dimensions} }
 func (f *Flat) Add(id dag.TurnID, seq dag.Seq, vector []int8) (place int, err error) {
 	switch n := len(f.turns); {
 	case vector != nil && len(vector) != f.dimensions:
-		return 0, fmt.Errorf("vector: %d components, want %d", len(vector), f.dimensions)
+		return 0, fmt.Errorf("vector: it has %d components, want %d", len(vector), f.dimensions)
 	case n > 0 && seq <= f.turns[n-1].seq:
-		return 0, fmt.Errorf("vector: number %d after %d", seq, f.turns[n-1].seq)
+		return 0, fmt.Errorf("vector: number %d comes after %d, want ascending numbers", seq, f.turns[n-1].seq)
 	}
 	f.turns = append(f.turns, turn{id, seq, vector != nil})
 	if vector == nil {

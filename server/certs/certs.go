@@ -84,11 +84,11 @@ func (r *Reloader) look(ctx context.Context) {
 	}
 	r.seen = held
 	if err != nil {
-		r.log.WarnContext(ctx, "the new certificate is not taken; the one before stays", "error", err)
+		r.log.WarnContext(ctx, "the new certificate is not used; the previous one stays in use", "error", err)
 		return
 	}
 	r.current.Store(pair)
-	r.log.InfoContext(ctx, "certificate taken over", "names", pair.Leaf.DNSNames, "not_after", pair.Leaf.NotAfter)
+	r.log.InfoContext(ctx, "certificate reloaded", "names", pair.Leaf.DNSNames, "not_after", pair.Leaf.NotAfter)
 }
 
 // read reads the pair. held is the digest of the files or of the error, so that a repeated error is recognized.
@@ -105,7 +105,7 @@ func (r *Reloader) read() (pair *tls.Certificate, held [sha256.Size]byte, err er
 	both.Sum(held[:0])
 	p, err := tls.X509KeyPair(cert, key)
 	if err != nil {
-		return nil, held, fmt.Errorf("certs: %s and %s are no pair: %w", r.certFile, r.keyFile, err)
+		return nil, held, fmt.Errorf("certs: the certificate %s and the private key %s do not fit together: %w", r.certFile, r.keyFile, err)
 	}
 	return &p, held, nil
 }
@@ -125,7 +125,7 @@ func readFile(path string, widest os.FileMode) ([]byte, error) {
 		return nil, err
 	}
 	if mode := info.Mode().Perm(); mode&^widest != 0 && runtime.GOOS != "windows" {
-		return nil, fmt.Errorf("%s has mode %04o, which lets others at the private key; run: chmod 600 %s", path, mode, path)
+		return nil, fmt.Errorf("%s has mode %04o, which gives other users access to the private key; run: chmod 600 %s", path, mode, path)
 	}
 	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	if err == nil && len(data) > maxFile {

@@ -147,8 +147,8 @@ func (s *service) logged(when, text string, want int) {
 }
 
 const (
-	taken    = "certificate taken over"
-	notTaken = "the new certificate is not taken"
+	taken    = "certificate reloaded"
+	notTaken = "the new certificate is not used"
 )
 
 // TestReload replaces the pair in every order, with what fits and what does not.
@@ -295,8 +295,8 @@ func TestOpenRefuses(t *testing.T) {
 		{"a key to run", cert, key, 0o700, "mode 0700"},
 		{"no certificate", nil, key, 0o600, "cert.pem"},
 		{"no key", cert, nil, 0o600, "key.pem"},
-		{"another's key", cert, other, 0o600, "no pair"},
-		{"the two exchanged", key, cert, 0o600, "no pair"},
+		{"another's key", cert, other, 0o600, "do not fit together"},
+		{"the two exchanged", key, cert, 0o600, "do not fit together"},
 	} {
 		if strings.HasPrefix(c.want, "mode") && runtime.GOOS == "windows" {
 			continue

@@ -131,7 +131,7 @@ func (n *memoryName) UnmarshalText(text []byte) error {
 	case err != nil:
 		return fmt.Errorf("%w; a name of an entity or a type of a relation has at most %d bytes, and a letter, a digit or a sign that means something in it: shorten it", err, normalize.MaxName)
 	case normalize.IsText(name):
-		return fmt.Errorf("%.80q begins with text:, which is no name of an entity or a relation", text)
+		return fmt.Errorf("%.80q begins with text:, which no name of an entity or a relation does", text)
 	}
 	*n = memoryName(text)
 	return nil

@@ -37,13 +37,13 @@ func (s *Server) Handler(identify func(*http.Request) (access.Identity, bool)) h
 		who, ok := identify(r)
 		switch {
 		case !ok:
-			http.Error(w, "who asks is not known", http.StatusUnauthorized)
+			http.Error(w, "the caller is not known", http.StatusUnauthorized)
 			return
 		case s.roles[who.Role] == nil:
 			http.Error(w, "the role may do nothing", http.StatusForbidden)
 			return
 		case !mayAsk(s, r):
-			http.Error(w, "pages of this origin may not ask", http.StatusForbidden)
+			http.Error(w, "pages of this origin may not call this server", http.StatusForbidden)
 			return
 		}
 		selected, err := ParseTools(r.URL.Query().Get("tools"))

@@ -86,7 +86,7 @@ func graphPage(a *answer, from position, most int) (*sdk.CallToolResult, error) 
 	units := g.units()
 	here := position{a.view, 0, from.offset, crc32.ChecksumIEEE([]byte(all.text))}
 	if from.offset > 0 && (here.sum != from.sum || from.offset >= units) {
-		return nil, refusef("after: the answer is no longer what it was when its first part was given; ask again without after")
+		return nil, refusef("after: the answer has changed since its first part was returned; ask again without after")
 	}
 	// of returns the page up to a unit, with texts of at most longest bytes, and reports whether it fits.
 	of := func(to, longest int) (*sdk.CallToolResult, bool, error) {

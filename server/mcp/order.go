@@ -133,7 +133,7 @@ func (s *Server) inOrder(next sdk.MethodHandler) sdk.MethodHandler {
 		t := s.tickets.of(r, func() *queue { return s.sessions.queueOf(r.GetSession().ID()) })
 		defer t.done()
 		if t.place >= MaxQueued {
-			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "more than " + strconv.Itoa(MaxQueued) + " calls of this session are at work; wait for answers"}
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "more than " + strconv.Itoa(MaxQueued) + " calls of this session are running; wait for answers"}
 		}
 		if err := t.wait(ctx); err != nil {
 			return nil, err

@@ -35,7 +35,7 @@ func (p position) String() string {
 
 func parsePosition(text string) (p position, err error) {
 	if _, err := fmt.Sscanf(text, "%d.%d.%d.%d", &p.view, &p.after, &p.offset, &p.sum); err != nil || p.String() != text || p.offset < 0 || p.view > dag.MaxSeq || p.after > uint64(dag.MaxSeq) {
-		return position{}, fmt.Errorf("%.80q is not the next of an answer", text)
+		return position{}, fmt.Errorf("%.80q is not the next member of an earlier answer", text)
 	}
 	return p, nil
 }
@@ -72,7 +72,7 @@ type rest struct {
 func page(t tool, a *answer, from position, most int) (*sdk.CallToolResult, error) {
 	here := position{a.view, a.after, from.offset, crc32.ChecksumIEEE([]byte(a.text))}
 	if from.offset > 0 && (here.sum != from.sum || from.offset >= len(a.text) || !utf8.RuneStart(a.text[from.offset])) {
-		return nil, refusef("after: the answer is no longer what it was when its first part was given; ask again without after")
+		return nil, refusef("after: the answer has changed since its first part was returned; ask again without after")
 	}
 	left := a.text[from.offset:]
 	if result, err := resultOf(left, a.about, t.following(a, here, left, "")); err != nil || encoded(result) <= most {

@@ -53,7 +53,7 @@ func (s *Server) resource(scheme string, get func(ctx context.Context, who acces
 			}
 			text, err := json.Marshal(shown)
 			if most := s.options.MaxMessage / 2; err == nil && len(text) > most {
-				err = refusef("the resource has %d bytes, and a message has room for %d", len(text), most)
+				err = refusef("the resource has %d bytes, but a message has room for at most %d", len(text), most)
 			}
 			return text, err
 		})

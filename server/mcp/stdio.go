@@ -164,10 +164,10 @@ func (c *lineConn) message(ctx context.Context, l line) (jsonrpc.Message, error)
 	}
 	m, err := jsonrpc.DecodeMessage(l.text)
 	if err != nil {
-		return nil, c.refuse(jsonrpc.CodeInvalidRequest, "the line is no JSON-RPC 2.0 message; batches are not taken")
+		return nil, c.refuse(jsonrpc.CodeInvalidRequest, "the line is no JSON-RPC 2.0 message; batches are not accepted")
 	}
 	if r, ok := m.(*jsonrpc.Request); ok && r.IsCall() && !c.ask(r) {
-		return nil, c.refuse(jsonrpc.CodeInvalidRequest, fmt.Sprintf("the id %v is that of a call at work", r.ID.Raw()))
+		return nil, c.refuse(jsonrpc.CodeInvalidRequest, fmt.Sprintf("the id %v belongs to a call that is still running", r.ID.Raw()))
 	}
 	return m, nil
 }

@@ -218,7 +218,7 @@ func TestSameID(t *testing.T) {
 	if m, err := c.message(t.Context(), line{text: []byte(ping)}); m == nil || err != nil {
 		t.Fatal(m, err)
 	}
-	if m, err := c.message(t.Context(), line{text: []byte(ping)}); m != nil || err != nil || !strings.Contains(out.String(), "at work") {
+	if m, err := c.message(t.Context(), line{text: []byte(ping)}); m != nil || err != nil || !strings.Contains(out.String(), "still running") {
 		t.Errorf("%v, %v, %s", m, err, out.String())
 	}
 }

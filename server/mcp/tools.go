@@ -228,7 +228,7 @@ func viewOf(ctx context.Context, s *Server, who access.Identity, asOf dag.Seq, f
 	}
 	at, err := s.kernel.Turns().AsOf(ctx, who.Tenant, asOf)
 	if err == nil && at != from.view {
-		err = refusef("the arguments: as_of is %d, and after goes on with an answer as of %d; leave as_of out", asOf, from.view)
+		err = refusef("the arguments: as_of is %d, but after continues an answer as of %d; leave as_of out", asOf, from.view)
 	}
 	return from.view, err
 }
@@ -247,7 +247,7 @@ func admitTurns(ctx context.Context, s *Server, who access.Identity, in *canon.C
 	for i, t := range turns {
 		d, err := ingest.ReadValue(t.Value())
 		if err == nil && d.Redacted {
-			err = errors.New("a turn without its text comes with an import, not from an agent")
+			err = errors.New("only an import may admit a turn without its text, not an agent")
 		}
 		if err != nil {
 			return answer{}, refusef("turns[%d]: %v", i, err)
@@ -375,7 +375,7 @@ func replaySlice(ctx context.Context, s *Server, who access.Identity, in theSlic
 	default:
 		r, err = s.kernel.Slices().Replay(ctx, who.Tenant, []byte(*in.Bundle))
 		if errors.Is(err, slice.ErrMalformed) || errors.Is(err, slice.ErrVersion) {
-			return answer{}, refusef("%v; hand the bundle over byte for byte as cut_slice or knowledge_slice gave it", err)
+			return answer{}, refusef("%v; hand the bundle over byte for byte as cut_slice or knowledge_slice returned it", err)
 		}
 	}
 	if err != nil {

@@ -30,7 +30,7 @@ func open(where string, client *http.Client) (from source, local bool, err error
 	}
 	u, err := url.Parse(where)
 	if err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && !(u.Scheme == "http" && loopback.Is(u.Hostname())) {
-		return nil, false, errors.New("oidc: the key set is at neither https://HOST/PATH nor file:PATH; http:// is for loopback alone, and a password has no place in it")
+		return nil, false, errors.New("oidc: the URL of the key set must be https://HOST/PATH or file:PATH, without a password; http:// is allowed only for loopback")
 	}
 	own := http.Client{Transport: &http.Transport{
 		Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true, ForceAttemptHTTP2: true, MaxResponseHeaderBytes: 64 << 10,
@@ -201,7 +201,7 @@ func (i *Issuer) fetch(ctx context.Context) error {
 	i.mu.Unlock()
 	switch {
 	case err != nil && !before && ctx.Err() == nil:
-		i.config.Log.WarnContext(ctx, "the issuer's keys cannot be fetched; those of before count for a while", "issuer", i.config.Issuer, "max_stale", i.config.MaxStale, "error", err)
+		i.config.Log.WarnContext(ctx, "the issuer's keys cannot be fetched; the previous keys stay valid for a while", "issuer", i.config.Issuer, "max_stale", i.config.MaxStale, "error", err)
 	case err == nil && before:
 		i.config.Log.InfoContext(ctx, "the issuer's keys can be fetched again", "issuer", i.config.Issuer, "keys", len(set.keys))
 	}

@@ -53,11 +53,11 @@ func parse(text string) (token, error) {
 	alg, _ := textOf(header.Get("alg"))
 	algorithm, ok := algorithms[alg]
 	if !ok {
-		return token{}, refuse("alg is none of RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, ES512 and EdDSA")
+		return token{}, refuse("alg is not one of RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, ES512 and EdDSA")
 	}
 	for _, name := range []string{"crit", "b64"} {
 		if header.Get(name) != nil {
-			return token{}, refuse("its header has %s", name)
+			return token{}, refuse("its header has the member %s, which is not supported", name)
 		}
 	}
 	if typ := header.Get("typ"); typ != nil && !slices.Contains([]string{"jwt", "at+jwt"}, strings.TrimPrefix(strings.ToLower(typ.Text), "application/")) {
@@ -121,7 +121,7 @@ func (c *Config) judge(claims *canon.Value) (access.Identity, error) {
 	name, _ := textOf(claims.Get(c.RoleClaim))
 	role, err := access.ParseRole(name)
 	if err != nil {
-		return access.Identity{}, refuse("claim %q is none of agent, verifier, auditor and admin", c.RoleClaim)
+		return access.Identity{}, refuse("claim %q is not one of agent, verifier, auditor and admin", c.RoleClaim)
 	}
 	// A substring keeps the whole string in memory, and these are stored in maps and logs.
 	return access.Identity{Tenant: dag.Tenant(strings.Clone(tenant)), Role: role, Subject: access.JWT + sub}, nil
@@ -166,7 +166,7 @@ func current(claims *canon.Value, now time.Time) error {
 			return refuse("%s is not a time in seconds", name)
 		}
 		if now.Before(from.Add(-Skew)) {
-			return refuse("%s is yet to come", name)
+			return refuse("%s lies in the future", name)
 		}
 	}
 	return nil

@@ -50,7 +50,7 @@ func TestKeys(t *testing.T) {
 		"sound":             {published(t, "rsa", object{"use": "sig", "alg": "RS256", "key_ops": []string{"verify"}}), "rsa", rs256, ""},
 		"for encryption":    {published(t, "rsa", object{"use": "enc"}), "rsa", rs256, "kid names no key"},
 		"only to sign":      {published(t, "rsa", object{"key_ops": []string{"sign"}}), "rsa", rs256, "kid names no key"},
-		"for PS256 alone":   {published(t, "rsa", object{"alg": "PS256"}), "rsa", rs256, "not one for its algorithm"},
+		"for PS256 alone":   {published(t, "rsa", object{"alg": "PS256"}), "rsa", rs256, "does not fit its algorithm"},
 		"for another kind":  {published(t, "rsa", object{"alg": "ES256"}), "rsa", rs256, "kid names no key"},
 		"for HMAC":          {published(t, "rsa", object{"alg": "HS256"}), "rsa", rs256, "kid names no key"},
 		"without a kid":     {published(t, "rsa", object{"kid": ""}), "rsa", rs256, "kid names no key"},

@@ -42,7 +42,7 @@ const Skew = 60 * time.Second
 
 // ErrUnavailable is wrapped when a token cannot be verified because the issuer's keys are not available. That is not
 // the caller's fault.
-var ErrUnavailable = fmt.Errorf("%w: the issuer's keys cannot be had", access.ErrUnavailable)
+var ErrUnavailable = fmt.Errorf("%w: the issuer's keys are not available", access.ErrUnavailable)
 
 // A Config says which tokens are accepted.
 type Config struct {
@@ -82,7 +82,7 @@ func (c *Config) fill() error {
 		c.MaxStale = max(6*time.Hour, c.Refresh)
 	}
 	if c.Refresh < 0 || c.MaxStale < c.Refresh {
-		return fmt.Errorf("oidc: the keys are to be fetched every %s and not used after %s", c.Refresh, c.MaxStale)
+		return fmt.Errorf("oidc: Refresh is %s, above MaxStale, which is %s", c.Refresh, c.MaxStale)
 	}
 	return nil
 }
@@ -140,7 +140,7 @@ func (i *Issuer) Authenticate(ctx context.Context, bearer string) (access.Identi
 		return access.Identity{}, err
 	}
 	if !slices.Contains(k.algorithms, t.algorithm) {
-		return access.Identity{}, refuse("its key is not one for its algorithm")
+		return access.Identity{}, refuse("its key does not fit its algorithm")
 	}
 	if _, err := jws.VerifyCompactFast(k.public, []byte(bearer), t.algorithm); err != nil {
 		return access.Identity{}, refuse("the signature is not the issuer's") // jwx's reason may quote the header

@@ -50,7 +50,7 @@ func TestAlgorithms(t *testing.T) {
 					accepted(t, name, f.Issuer, token)
 					stood++
 				} else {
-					refused(t, name, f.Issuer, token, "its key is not one for its algorithm")
+					refused(t, name, f.Issuer, token, "its key does not fit its algorithm")
 					fell++
 				}
 				for _, other := range []string{"RS256", "PS256", "RS512", "ES256", "ES384", "ES512", "EdDSA"} {
@@ -95,7 +95,7 @@ func TestAttacks(t *testing.T) {
 		maps.Copy(h, more)
 		return h
 	}
-	const none, wrong = "alg is none of", "the signature is not the issuer's"
+	const none, wrong = "alg is not one of", "the signature is not the issuer's"
 	for name, c := range map[string]struct{ token, reason string }{
 		"alg none":                {part(t, object{"alg": "none", "kid": "rsa"}) + "." + part(t, claims(nil)) + ".", "its signature is not base64url"},
 		"alg none, signed":        {signed(t, "rsa", "RS256", header(object{"alg": "none"}), claims(nil)), none},
@@ -229,11 +229,11 @@ func TestClaims(t *testing.T) {
 		{"expired by the skew", object{"exp": start.Unix() - 60}, "it has expired"},
 		{"expired within the skew", object{"exp": start.Unix() - 59}, ""},
 		{"expired within the skew, in parts", object{"exp": json.RawMessage("1779999940.5")}, ""},
-		{"not yet", object{"nbf": start.Unix() + 61}, "nbf is yet to come"},
+		{"not yet", object{"nbf": start.Unix() + 61}, "nbf lies in the future"},
 		{"nearly", object{"nbf": start.Unix() + 60}, ""},
-		{"nearly, in parts", object{"nbf": json.RawMessage("1780000060.5")}, "nbf is yet to come"},
+		{"nearly, in parts", object{"nbf": json.RawMessage("1780000060.5")}, "nbf lies in the future"},
 		{"nbf is text", object{"nbf": "0"}, "nbf is not a time"},
-		{"iat to come", object{"iat": start.Unix() + 61}, "iat is yet to come"},
+		{"iat to come", object{"iat": start.Unix() + 61}, "iat lies in the future"},
 		{"iat is a list", object{"iat": []int{1}}, "iat is not a time"},
 		{"no sub", object{"sub": nil}, "sub is not"},
 		{"empty sub", object{"sub": ""}, "sub is not"},
@@ -248,11 +248,11 @@ func TestClaims(t *testing.T) {
 		{"tenant is a number", object{"tenant": 1}, "is not a tenant"},
 		{"tenant with capitals", object{"tenant": "Acme"}, "is not a tenant"},
 		{"tenant is a path", object{"tenant": "../acme"}, "is not a tenant"},
-		{"no role", object{"role": nil}, "is none of agent"},
-		{"role is a list", object{"role": []string{"agent"}}, "is none of agent"},
-		{"role root", object{"role": "root"}, "is none of agent"},
-		{"role Agent", object{"role": "Agent"}, "is none of agent"},
-		{"empty role", object{"role": ""}, "is none of agent"},
+		{"no role", object{"role": nil}, "is not one of agent"},
+		{"role is a list", object{"role": []string{"agent"}}, "is not one of agent"},
+		{"role root", object{"role": "root"}, "is not one of agent"},
+		{"role Agent", object{"role": "Agent"}, "is not one of agent"},
+		{"empty role", object{"role": ""}, "is not one of agent"},
 		{"more", object{"scope": "x", "deep": object{"a": []any{object{}}}}, ""},
 	} {
 		if c.reason == "" {

@@ -177,7 +177,7 @@ func read(c *canon.Cursor) *Bundle {
 func (b *Bundle) readStep(c *canon.Cursor) (s Step) {
 	items := c.Items()
 	if len(items) != 2 || len(b.Revisions) == 0 {
-		c.Failf("want the place of a revision and that of one of its statements")
+		c.Failf("want the index of a revision and the index of one of its statements")
 		return s
 	}
 	s.Revision = int(items[0].Uint(uint64(len(b.Revisions) - 1)))

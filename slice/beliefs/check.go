@@ -56,7 +56,7 @@ func (b *Bundle) checkBeliefs() slice.Check {
 		case r.Item.Space() != b.Question.Space:
 			wrong = fmt.Sprintf("it is not in the space %s", b.Question.Space)
 		case !slices.ContainsFunc(b.Steps, func(s Step) bool { return s.Revision == i }):
-			wrong = "no step takes a statement of it"
+			wrong = "no step uses a statement of it"
 		}
 		if wrong != "" {
 			return slice.Failed(CheckBeliefs, "", "", "revisions[%d], %s: %s", i, r.Address(), wrong)
@@ -71,15 +71,15 @@ func (b *Bundle) checkSteps() slice.Check {
 	for i, step := range b.Steps {
 		s := &b.Revisions[step.Revision].Statements[step.Statement]
 		if seen[step] {
-			return slice.Failed(CheckSteps, "", "", "steps[%d]: it was made before", i)
+			return slice.Failed(CheckSteps, "", "", "steps[%d]: it repeats an earlier step", i)
 		}
 		seen[step] = true
 		if !d.follows(s) {
-			return slice.Failed(CheckSteps, "", "", "steps[%d], %s: a premise does not follow from the steps before it, or it does not hold when they do", i, s.Literal)
+			return slice.Failed(CheckSteps, "", "", "steps[%d], %s: a premise does not follow from the earlier steps, or the statement does not hold at the same time as they do", i, s.Literal)
 		}
 		d.take(s)
 		if follows := d.constraints.Entails(s.Literal, b.Question.Literal); follows != (i == len(b.Steps)-1) {
-			return slice.Failed(CheckSteps, "", "", "steps[%d], %s: what was asked for, %s, must follow from the last step and from none before it", i, s.Literal, b.Question.Literal)
+			return slice.Failed(CheckSteps, "", "", "steps[%d], %s: the question %s must follow from the last step, and not from an earlier step", i, s.Literal, b.Question.Literal)
 		}
 	}
 	if len(b.Steps) == 0 {
@@ -91,11 +91,11 @@ func (b *Bundle) checkSteps() slice.Check {
 func (b *Bundle) checkEvidence() slice.Check {
 	named := b.named()
 	if len(named) != len(b.Evidence) {
-		return slice.Failed(CheckEvidence, fmt.Sprint(len(named)), fmt.Sprint(len(b.Evidence)), "the steps rest on another number of turns")
+		return slice.Failed(CheckEvidence, fmt.Sprint(len(named)), fmt.Sprint(len(b.Evidence)), "the number of turns differs from the number that the steps rest on")
 	}
 	for i := range named {
 		if b.Evidence[i].ID != named[i] {
-			return slice.Failed(CheckEvidence, named[i].String(), b.Evidence[i].ID.String(), "evidence[%d]: it is not what the steps rest on", i)
+			return slice.Failed(CheckEvidence, named[i].String(), b.Evidence[i].ID.String(), "evidence[%d]: it differs from the turn that the steps rest on", i)
 		}
 	}
 	return slice.Passed(CheckEvidence, "%d turns", len(named))

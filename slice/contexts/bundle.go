@@ -268,7 +268,7 @@ func read(c *canon.Cursor) *Bundle {
 func readFact(c *canon.Cursor) knowledge.Act {
 	act := knowledge.ReadAct(c)
 	if act.Kind != knowledge.Assert {
-		c.Failf("an act of kind %s is no fact", act.Kind)
+		c.Failf("the act is of kind %s, want assert", act.Kind)
 	}
 	return act
 }
@@ -288,7 +288,7 @@ func (t *ChosenTurn) bound() bool {
 	return slice.DigestBody(slice.AppendBody(nil, &t.Body), t.Body.Salt) == t.BodyDigest
 }
 
-const notBound = "its text is not the one that body_digest binds"
+const notBound = "its text does not match its body_digest"
 
 func readOverlap(c *canon.Cursor, candidates int) (o Overlap) {
 	items := c.Items()

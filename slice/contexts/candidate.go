@@ -124,7 +124,7 @@ func parseKind(s string) (Kind, error) {
 func parseRevision(s string) (belief.Address, error) {
 	a, err := belief.ParseAddress(s)
 	if err == nil && a != (belief.Address{Item: a.Item, Revision: max(a.Revision, 1)}) {
-		err = fmt.Errorf("%w: %.200q, want the address of an item and ?r= with its revision", belief.ErrForm, s)
+		err = fmt.Errorf("%w: %.200q, want the address of an item with ?r= and the number of a revision", belief.ErrForm, s)
 	}
 	return a, err
 }
@@ -135,5 +135,5 @@ func parseSource(s string) (Source, error) {
 			return Source(i), nil
 		}
 	}
-	return 0, fmt.Errorf("%.40q is no source", s)
+	return 0, fmt.Errorf("%.40q is not a source of candidates", s)
 }

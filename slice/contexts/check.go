@@ -53,7 +53,7 @@ func (b *Bundle) checkCanonicalOrder() slice.Check {
 		}
 		if i > 0 {
 			if p := b.Overlaps[i-1]; p.First > o.First || p.First == o.First && p.Second >= o.Second {
-				return bad("overlaps[%d] does not come after the one before", i)
+				return bad("overlaps[%d] does not come after the overlap before it", i)
 			}
 		}
 	}
@@ -112,14 +112,14 @@ func (b *Bundle) checkCandidates() slice.Check {
 // outside returns why a candidate is not valid, or "".
 func (b *Bundle) outside(c *Candidate) string {
 	if c.Seq == 0 || c.Seq > b.AsOf {
-		return fmt.Sprintf("it has number %d, and the view ends at %d", c.Seq, b.AsOf)
+		return fmt.Sprintf("it has number %d, but the view ends at %d", c.Seq, b.AsOf)
 	}
 	if c.From == [Sources]bool{} {
-		return "no source gave it"
+		return "it names no source"
 	}
 	for s, from := range c.From {
 		if from && !slices.Contains(gives[s], c.Kind) {
-			return fmt.Sprintf("source %s gives none of its kind", Source(s))
+			return fmt.Sprintf("source %s never has candidates of its kind", Source(s))
 		}
 	}
 	for i, f := range c.Features {
@@ -127,9 +127,9 @@ func (b *Bundle) outside(c *Candidate) string {
 		switch {
 		case f == 0:
 		case !slices.Contains(has[c.Kind], feature):
-			return fmt.Sprintf("it has the feature %s, and nothing of its kind has", feature)
+			return fmt.Sprintf("it has the feature %s, which no candidate of its kind has", feature)
 		case feature == FeaturePrompt && !c.From[FromPrompts], feature == FeatureSlice && !c.From[FromSlice], feature == FeatureRecent && !c.From[FromRecent]:
-			return fmt.Sprintf("it has the feature %s, %d ppm, and is not of that source", feature, f)
+			return fmt.Sprintf("it has the feature %s with %d ppm, but does not come from that source", feature, f)
 		}
 	}
 	return ""
@@ -157,15 +157,15 @@ func (b *Bundle) checkTexts() slice.Check {
 		case !t.bound():
 			return bad("turn", id, notBound)
 		case c == nil:
-			return bad("turn", id, "it is no candidate")
+			return bad("turn", id, "it is not a candidate")
 		case c.Leaf != slice.TurnLeaf(&t.Turn):
-			return bad("turn", id, "its leaf is not the candidate's")
+			return bad("turn", id, "its leaf differs from the candidate's")
 		case c.Cost != Tokens(t.Body.Content):
-			return bad("turn", id, fmt.Sprintf("its text costs %d tokens, and the candidate %d", Tokens(t.Body.Content), c.Cost))
+			return bad("turn", id, fmt.Sprintf("its text costs %d tokens, but the cost of the candidate is %d", Tokens(t.Body.Content), c.Cost))
 		case c.Features[FeaturePrompt] > 0 && (t.Role != dag.RoleUser || t.Body.Brought()):
-			return bad("turn", id, "it is no prompt")
+			return bad("turn", id, "it is not a prompt of a user")
 		case c.Features[FeatureSalience] != t.Salience:
-			return bad("turn", id, "its salience is not the candidate's")
+			return bad("turn", id, "its salience differs from the candidate's")
 		}
 	}
 	for i := range b.Facts {
@@ -174,13 +174,13 @@ func (b *Bundle) checkTexts() slice.Check {
 		c := b.candidate(KindFact, id)
 		switch text := FactText(act); {
 		case c == nil:
-			return bad("fact", id, "it is no candidate")
+			return bad("fact", id, "it is not a candidate")
 		case c.Leaf != act.Leaf():
-			return bad("fact", id, "its leaf is not the candidate's")
+			return bad("fact", id, "its leaf differs from the candidate's")
 		case c.Cost != Tokens(text):
-			return bad("fact", id, fmt.Sprintf("its text costs %d tokens, and the candidate %d", Tokens(text), c.Cost))
+			return bad("fact", id, fmt.Sprintf("its text costs %d tokens, but the cost of the candidate is %d", Tokens(text), c.Cost))
 		case c.Features[FeatureConfidence] != act.Fact.Confidence:
-			return bad("fact", id, "its confidence is not the candidate's")
+			return bad("fact", id, "its confidence differs from the candidate's")
 		}
 	}
 	for i := range b.Beliefs {
@@ -189,13 +189,13 @@ func (b *Bundle) checkTexts() slice.Check {
 		c := b.candidate(KindBelief, id)
 		switch text := BeliefText(r); {
 		case c == nil:
-			return bad("belief", id, "it is no candidate")
+			return bad("belief", id, "it is not a candidate")
 		case c.Leaf != r.Leaf():
-			return bad("belief", id, "its leaf is not the candidate's")
+			return bad("belief", id, "its leaf differs from the candidate's")
 		case c.Cost != Tokens(text):
-			return bad("belief", id, fmt.Sprintf("its text costs %d tokens, and the candidate %d", Tokens(text), c.Cost))
+			return bad("belief", id, fmt.Sprintf("its text costs %d tokens, but the cost of the candidate is %d", Tokens(text), c.Cost))
 		case c.Features[FeatureConfidence] != r.Confidence:
-			return bad("belief", id, "its confidence is not the candidate's")
+			return bad("belief", id, "its confidence differs from the candidate's")
 		}
 	}
 	return slice.Passed(CheckTexts, "%d turns, %d facts, %d beliefs", len(b.Turns), len(b.Facts), len(b.Beliefs))
@@ -204,20 +204,20 @@ func (b *Bundle) checkTexts() slice.Check {
 func (b *Bundle) checkSelection() slice.Check {
 	chosen := b.chosen()
 	if owed := Owed(b.Candidates); owed > b.Request.Budget {
-		return slice.Failed(CheckSelection, fmt.Sprint(owed), fmt.Sprint(b.Request.Budget), "what every context has is above the budget")
+		return slice.Failed(CheckSelection, fmt.Sprint(owed), fmt.Sprint(b.Request.Budget), "the constraints, which every context includes, cost more than the budget")
 	}
 	if most := b.Policy.Budget; b.Request.Budget > most {
-		return slice.Failed(CheckSelection, fmt.Sprint(most), fmt.Sprint(b.Request.Budget), "the budget that was asked for is above the policy's")
+		return slice.Failed(CheckSelection, fmt.Sprint(most), fmt.Sprint(b.Request.Budget), "the requested budget is larger than the policy allows")
 	}
 	again := Select(&b.Policy, b.Request.Budget, b.Candidates, b.Overlaps)
 	for _, i := range again {
 		c := &b.Candidates[i]
 		if !chosen[string(c.Kind)+c.ID] {
-			return slice.Failed(CheckSelection, "", "", "%s %s is to be chosen, and is not there", c.Kind, c.ID)
+			return slice.Failed(CheckSelection, "", "", "%s %s should have been chosen but is missing", c.Kind, c.ID)
 		}
 	}
 	if len(again) != len(chosen) {
-		return slice.Failed(CheckSelection, fmt.Sprint(len(again)), fmt.Sprint(len(chosen)), "more was chosen than the policy lets in")
+		return slice.Failed(CheckSelection, fmt.Sprint(len(again)), fmt.Sprint(len(chosen)), "more was chosen than the policy allows")
 	}
 	return slice.Passed(CheckSelection, "%d of %d candidates", len(again), len(b.Candidates))
 }
@@ -225,7 +225,7 @@ func (b *Bundle) checkSelection() slice.Check {
 func (b *Bundle) checkPrompt() slice.Check {
 	want, got := b.prompt(b.Render()), b.Prompt
 	if want != got {
-		return slice.Failed(CheckPrompt, want.HMAC.String(), got.HMAC.String(), "the prompt has %d tokens, and another HMAC or count is claimed", want.Cost)
+		return slice.Failed(CheckPrompt, want.HMAC.String(), got.HMAC.String(), "the prompt has %d tokens, and its HMAC or its number of tokens differs from the stated one", want.Cost)
 	}
 	return slice.Passed(CheckPrompt, "%d tokens", want.Cost)
 }

@@ -191,10 +191,10 @@ func checkShown(d *slice.Disclosure) []slice.Check {
 	p := partOf(d)
 	return []slice.Check{
 		d.CheckOrder(), p.shownCandidates(), p.shownTexts(),
-		slice.Skipped(CheckSelection, "a disclosure does not show all that was chosen, and from what"),
+		slice.Skipped(CheckSelection, "a disclosure does not show all candidates and everything that was chosen"),
 		slice.Skipped(CheckPrompt, "a disclosure does not show all texts of the prompt"),
 		p.shownRequest(d), d.CheckPolicy(), d.CheckPaths(),
-		slice.Skipped(slice.CheckSliceID, "a disclosure does not show all turns, facts and beliefs, which slice_id is computed of"),
+		slice.Skipped(slice.CheckSliceID, "slice_id is computed from all turns, facts and beliefs, and a disclosure does not show all of them"),
 	}
 }
 
@@ -230,7 +230,7 @@ func (p *part) shownRequest(d *slice.Disclosure) slice.Check {
 	case p.request == nil:
 		return slice.Skipped(CheckRequest, "the request is not shown")
 	case p.request.AsOf != d.AsOf:
-		return slice.Failed(CheckRequest, fmt.Sprint(d.AsOf), fmt.Sprint(p.request.AsOf), "the request is of another number than the disclosure")
+		return slice.Failed(CheckRequest, fmt.Sprint(d.AsOf), fmt.Sprint(p.request.AsOf), "the request has a different sequence number than the disclosure")
 	default:
 		return slice.Compared(CheckRequest, p.request.anchor(d.AsOf), got)
 	}

@@ -79,15 +79,15 @@ func (e *Explanation) Sentence(subject string, p *Policy) string {
 		return fmt.Sprintf("%s was chosen as number %d of %d, with a score of %s: %s", subject, e.Rank, e.Chosen, decimal(e.Score), e.reasons(p))
 	case TooCostly:
 		if len(e.Before) == 0 {
-			return fmt.Sprintf("%s was left out: it costs %d tokens, and the budget is %d: %s", subject, e.Candidate.Cost, e.Left, e.reasons(p))
+			return fmt.Sprintf("%s was left out: it costs %d tokens, but the budget is only %d: %s", subject, e.Candidate.Cost, e.Left, e.reasons(p))
 		}
 		last := e.Before[len(e.Before)-1]
-		return fmt.Sprintf("%s was left out: it costs %d tokens, and the %d chosen before it left %d, the last of them %s %s with a score of %s against %s: %s",
+		return fmt.Sprintf("%s was left out: it costs %d tokens, and the %d candidates chosen before it left only %d; the last one chosen was %s %s with a score of %s, against its score of %s: %s",
 			subject, e.Candidate.Cost, len(e.Before), e.Left, last.Kind, last.ID, decimal(last.Score), decimal(e.Score), e.reasons(p))
 	case Worthless:
 		return fmt.Sprintf("%s was left out: its score of %s is not above 0: %s", subject, decimal(e.Score), e.reasons(p))
 	}
-	return fmt.Sprintf("%s was no candidate: no source of the policy found it among the best as of then", subject)
+	return fmt.Sprintf("%s was no candidate: at that time no source of the policy ranked it among the best", subject)
 }
 
 // ErrNoCandidate is wrapped if no candidate matches the id of a turn.

@@ -84,7 +84,7 @@ func readStatistics(c *canon.Cursor) *retrieval.Statistics {
 	}
 	if f := c.Optional("named"); f != nil {
 		if s.Named = f.String(); s.Named == "" {
-			f.Failf("a name of no letters")
+			f.Failf("the name is empty")
 		}
 	}
 	if f := c.Optional("likeness"); f != nil {

@@ -24,7 +24,7 @@ func (b *Bundle) Unlike(again *Bundle, touched *Touched) string {
 		switch {
 		case c.Kind != KindTurn && d == nil || c.Kind == KindTurn && touched.Turns[c.ID]:
 		case d == nil:
-			return fmt.Sprintf("%s %s is no candidate when the context is assembled again", c.Kind, c.ID)
+			return fmt.Sprintf("%s %s is not a candidate when the context is assembled again", c.Kind, c.ID)
 		case !c.explains(d, touched):
 			return fmt.Sprintf("%s %s has other features when the context is assembled again", c.Kind, c.ID)
 		}
@@ -46,7 +46,7 @@ func (b *Bundle) Unlike(again *Bundle, touched *Touched) string {
 		}
 	}
 	if len(first) != len(second) {
-		return "other turns are alike when the context is assembled again"
+		return "other pairs of turns share words when the context is assembled again"
 	}
 	return ""
 }

@@ -269,7 +269,7 @@ func read(c *canon.Cursor) *Bundle {
 		Question:   readQuestion(c.Field("question")),
 	}
 	if anchor := c.Field("anchor"); canon.Parsed(anchor, dag.ParseTurnID) != b.Provenance.Anchor {
-		anchor.Failf("it is not provenance.anchor_turn_id")
+		anchor.Failf("it differs from provenance.anchor_turn_id")
 	}
 	b.Cut = readCut(c)
 	for _, f := range c.Field("facts").Items() {
@@ -295,7 +295,7 @@ func readCut(c *canon.Cursor) knowledge.Cut {
 func readFact(c *canon.Cursor) knowledge.Act {
 	act := knowledge.ReadAct(c)
 	if act.Kind != knowledge.Assert {
-		c.Failf("an act of kind %s is no fact", act.Kind)
+		c.Failf("the act is of kind %s, want assert", act.Kind)
 	}
 	return act
 }
@@ -332,7 +332,7 @@ func readReached(c *canon.Cursor) Reached {
 		r.Path = append(r.Path, step)
 	}
 	if hops := c.Field("hops"); hops.Uint(knowledge.MaxHops) != uint64(len(r.Path)) || len(r.Path) == 0 {
-		hops.Failf("the path has %d steps, at least 1 and as many as hops", len(r.Path))
+		hops.Failf("the path has %d steps, want at least 1 and as many as hops says", len(r.Path))
 	}
 	c.Close()
 	return r
@@ -371,7 +371,7 @@ func (q *Question) Check() error {
 		return fmt.Errorf("%w: %d entities to start from, want 1 to %d", knowledge.ErrQuery, len(q.Start), knowledge.MaxStarts)
 	}
 	if q.ValidAt != nil && !q.ValidAt.Valid() {
-		return fmt.Errorf("%w: valid_at is %d microseconds, which is no time from 1970 to 9999", knowledge.ErrQuery, *q.ValidAt)
+		return fmt.Errorf("%w: valid_at is %d microseconds, want a time from 1970 to 9999", knowledge.ErrQuery, *q.ValidAt)
 	}
 	for i, name := range q.Start {
 		if !normalize.IsName(name) {

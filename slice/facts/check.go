@@ -73,7 +73,7 @@ func (b *Bundle) checkFacts() slice.Check {
 		f := &b.Facts[i].Fact
 		wrong := b.keptOut(f, follows)
 		if !used[f.ID()] {
-			wrong = "no path leads along it"
+			wrong = "no path uses it"
 		}
 		if wrong != "" {
 			return slice.Failed(CheckFacts, "", "", "facts[%d], statement %s: %s", i, f.ID(), wrong)
@@ -100,7 +100,7 @@ func (b *Bundle) checkAliases() slice.Check {
 	for i, a := range b.Aliases {
 		wrong := b.chained(a)
 		if !names[a.Alias] {
-			wrong = "it occurs nowhere"
+			wrong = "no part of the bundle uses it"
 		}
 		if wrong != "" {
 			return slice.Failed(CheckAliases, "", "", "aliases[%d], %.80q: %s", i, a.Alias, wrong)
@@ -112,10 +112,10 @@ func (b *Bundle) checkAliases() slice.Check {
 // chained returns why an alias does not lead to a name that is no alias, or "".
 func (b *Bundle) chained(a Alias) string {
 	if a.Alias == a.Canonical {
-		return "it stands for itself"
+		return "it is an alias of itself"
 	}
 	if _, chain := b.alias(a.Canonical); chain {
-		return fmt.Sprintf("%.80q, for which it stands, stands for another", a.Canonical)
+		return fmt.Sprintf("its canonical name %.80q is itself an alias", a.Canonical)
 	}
 	return ""
 }
@@ -147,7 +147,7 @@ func (b *Bundle) checkEvidence() slice.Check {
 		}
 	}
 	if len(named) != len(b.Evidence) {
-		return slice.Failed(CheckEvidence, fmt.Sprint(len(named)), fmt.Sprint(len(b.Evidence)), "the facts name another number of turns")
+		return slice.Failed(CheckEvidence, fmt.Sprint(len(named)), fmt.Sprint(len(b.Evidence)), "the number of turns differs from the number that the facts name")
 	}
 	return slice.Passed(CheckEvidence, "%d turns", len(named))
 }
@@ -171,7 +171,7 @@ func (b *Bundle) checkReached() slice.Check {
 		return slice.Failed(CheckReached, fmt.Sprint(b.Policy.MaxResults), fmt.Sprint(len(b.Reached)), "more entities than max_results")
 	}
 	if b.Cut == knowledge.CutResults && len(b.Reached) < b.Policy.MaxResults {
-		return slice.Failed(CheckReached, fmt.Sprint(b.Policy.MaxResults), fmt.Sprint(len(b.Reached)), "it is cut for results, and max_results is not reached")
+		return slice.Failed(CheckReached, fmt.Sprint(b.Policy.MaxResults), fmt.Sprint(len(b.Reached)), "cut says that results were left out, but there are fewer entities than max_results")
 	}
 	facts := make(map[knowledge.ID]*knowledge.Fact, len(b.Facts))
 	for i := range b.Facts {
@@ -187,7 +187,7 @@ func (b *Bundle) checkReached() slice.Check {
 	for i := range b.Reached {
 		r := &b.Reached[i]
 		if len(r.Path) == 0 || len(r.Path) > b.Policy.MaxHops {
-			return bad(i, "%d hops, want 1 to max_hops, %d", len(r.Path), b.Policy.MaxHops)
+			return bad(i, "it has %d hops, want 1 to max_hops, which is %d", len(r.Path), b.Policy.MaxHops)
 		}
 		last := len(r.Path) - 1
 		via := r.From
@@ -196,7 +196,7 @@ func (b *Bundle) checkReached() slice.Check {
 		}
 		parent, ok := places[via]
 		if !ok || parent.from != r.From || !slices.Equal(parent.path, r.Path[:last]) {
-			return bad(i, "its way to %.80q is not the one by which that was reached", via)
+			return bad(i, "its path to %.80q differs from the path that is listed for that entity", via)
 		}
 		step := &r.Path[last]
 		f := facts[step.Fact]
@@ -209,16 +209,16 @@ func (b *Bundle) checkReached() slice.Check {
 		}
 		switch {
 		case step.Incoming && b.Policy.Direction == knowledge.Outgoing, !step.Incoming && b.Policy.Direction == knowledge.Incoming:
-			return bad(i, "the policy goes %s, and the last step does not", b.Policy.Direction)
+			return bad(i, "the policy allows only %s steps, and the last step goes the other way", b.Policy.Direction)
 		case b.resolve(near) != via || b.resolve(far) != step.Entity || step.Entity != r.Entity:
-			return bad(i, "statement %s does not lead from %.80q to it", step.Fact, via)
+			return bad(i, "the last step, statement %s, does not lead from %.80q to this entity", step.Fact, via)
 		}
 		if _, again := places[r.Entity]; again {
-			return bad(i, "it was reached before")
+			return bad(i, "the entity is listed twice")
 		}
 		low := min(parent.low, f.Confidence)
 		if low != r.MinConfidence {
-			return slice.Failed(CheckReached, low.String(), r.MinConfidence.String(), "reached[%d], %.80q: min_confidence is not that of the path", i, r.Entity)
+			return slice.Failed(CheckReached, low.String(), r.MinConfidence.String(), "reached[%d], %.80q: min_confidence differs from the lowest confidence on the path", i, r.Entity)
 		}
 		now := order{hops: len(r.Path), low: low, parent: parent.index, edge: knowledge.Edge{
 			Version: knowledge.Version{ID: step.Fact, Confidence: f.Confidence}, Incoming: step.Incoming,

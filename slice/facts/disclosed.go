@@ -162,10 +162,10 @@ func checkShown(d *slice.Disclosure) []slice.Check {
 	p := partOf(d)
 	return []slice.Check{
 		p.order(d), p.facts(), p.aliases(),
-		slice.Skipped(CheckEvidence, "a disclosure does not show all facts, which name the turns"),
-		slice.Skipped(CheckReached, "a disclosure does not show all facts, which the paths lead along"),
+		slice.Skipped(CheckEvidence, "only the facts name the turns, and a disclosure does not show all facts"),
+		slice.Skipped(CheckReached, "the paths follow the facts, and a disclosure does not show all facts"),
 		p.question(d), d.CheckPolicy(), d.CheckPaths(),
-		slice.Skipped(slice.CheckSliceID, "a disclosure does not show all facts, which slice_id is computed of"),
+		slice.Skipped(slice.CheckSliceID, "slice_id is computed from all facts, and a disclosure does not show all facts"),
 	}
 }
 
@@ -183,7 +183,7 @@ func (p *part) order(d *slice.Disclosure) slice.Check {
 		n    int
 	}{{"aliases", len(p.Aliases)}, {"reached", len(p.Reached)}} {
 		if said := d.Count(list.name); p.has[list.name] && uint64(list.n) != said {
-			return slice.Failed(slice.CheckCanonicalOrder, fmt.Sprint(said), fmt.Sprint(list.n), "%s has another number of them than the counts say", list.name)
+			return slice.Failed(slice.CheckCanonicalOrder, fmt.Sprint(said), fmt.Sprint(list.n), "the number of %s differs from the one in counts", list.name)
 		}
 	}
 	return d.CheckOrder()

@@ -141,7 +141,7 @@ func numberBefore(k *history.State) (uint64, error) {
 func stored(k *history.State, seq dag.Seq) (Record, error) {
 	e, ok := k.Records[seq]
 	if !ok {
-		return Record{}, fmt.Errorf("%w: number %d of the record is not there", ErrDamaged, seq)
+		return Record{}, fmt.Errorf("%w: number %d of the record is missing", ErrDamaged, seq)
 	}
 	return readOf(k.Tenant, &e)
 }
@@ -181,14 +181,14 @@ func (a *adoption) Plan(k *history.State) (*history.Plan, error) {
 			return fmt.Errorf("%w: number %d of the record: %s", dag.ErrForm, a.entries[i].Seq, fmt.Sprintf(format, args...))
 		}
 		if a.of[i] != k.Tenant {
-			return nil, refuse("it is of tenant %.80q", a.of[i])
+			return nil, refuse("it belongs to tenant %.80q", a.of[i])
 		}
 		if _, there := k.Newest[r.key()]; there || added[r.key()] {
 			return nil, refuse("the bundle %s is recorded already", r.Bundle)
 		}
 		added[r.key()] = true
 		if i > 0 && r.Number != a.records[i-1].Number+1 || i == 0 && !next(k, r.Number) {
-			return nil, refuse("it is issued slice %d, which does not follow on those before", r.Number)
+			return nil, refuse("it is issued slice %d, which does not follow the issued slice before it", r.Number)
 		}
 		p.Begin = r.terms(p.Begin)
 	}

@@ -24,7 +24,7 @@ func (r *Record) Check() error {
 		return err
 	}
 	if r.asked() != (r.Question != "") {
-		return fmt.Errorf("%w: issued slice %s of version %s, question %.80q; slices of facts, contexts and beliefs have one, and no other", dag.ErrForm, r.Provenance.SliceID, r.Provenance.SchemaVersion, r.Question)
+		return fmt.Errorf("%w: issued slice %s of version %s has the question %.80q; want a question for facts, contexts and beliefs, and no question for turns", dag.ErrForm, r.Provenance.SliceID, r.Provenance.SchemaVersion, r.Question)
 	}
 	return nil
 }
@@ -36,15 +36,15 @@ func (r *Record) check() error {
 	}
 	switch {
 	case !dag.IsLabel(r.KeyID):
-		return fmt.Errorf("%w: issued slice %s, key id %.80q, want [a-z0-9][a-z0-9-]{0,62}", dag.ErrForm, r.Provenance.SliceID, r.KeyID)
+		return fmt.Errorf("%w: issued slice %s has the key id %.80q, want [a-z0-9][a-z0-9-]{0,62}", dag.ErrForm, r.Provenance.SliceID, r.KeyID)
 	case !isText(r.Question) || !isText(r.Token):
-		return fmt.Errorf("%w: issued slice %s, question %.80q, token %.80q, want UTF-8 without U+0000", dag.ErrForm, r.Provenance.SliceID, r.Question, r.Token)
+		return fmt.Errorf("%w: issued slice %s has the question %.80q and the token %.80q, want UTF-8 without U+0000", dag.ErrForm, r.Provenance.SliceID, r.Question, r.Token)
 	case r.Facts != "" && (!r.OfFacts() || r.Facts.Unpack() == nil):
-		return fmt.Errorf("%w: issued slice %s, numbers of facts %x", dag.ErrForm, r.Provenance.SliceID, r.Facts)
+		return fmt.Errorf("%w: issued slice %s has malformed or unexpected numbers of facts: %x", dag.ErrForm, r.Provenance.SliceID, r.Facts)
 	case r.Shown != "" && (!r.shows() || r.Shown.Unpack() == nil):
-		return fmt.Errorf("%w: issued slice %s, turns %x", dag.ErrForm, r.Provenance.SliceID, r.Shown)
+		return fmt.Errorf("%w: issued slice %s has malformed or unexpected turns: %x", dag.ErrForm, r.Provenance.SliceID, r.Shown)
 	case r.AsOf > dag.MaxSeq || !r.At.Valid():
-		return fmt.Errorf("%w: issued slice %s, cut at %d, issued at %d", dag.ErrForm, r.Provenance.SliceID, r.AsOf, r.At)
+		return fmt.Errorf("%w: issued slice %s has the sequence number %d and the time of issue %d, and one of them is out of range", dag.ErrForm, r.Provenance.SliceID, r.AsOf, r.At)
 	}
 	if r.Reading > dag.ReadNow {
 		return fmt.Errorf("%w: issued slice %s was made under the reading %d, which this version does not know", dag.ErrForm, r.Provenance.SliceID, r.Reading)
@@ -53,10 +53,10 @@ func (r *Record) check() error {
 		return fmt.Errorf("issued slice %s: %w", r.Provenance.SliceID, err)
 	}
 	if r.Head > dag.MaxSeq {
-		return fmt.Errorf("%w: issued slice %s, made at the head %d", dag.ErrForm, r.Provenance.SliceID, r.Head)
+		return fmt.Errorf("%w: issued slice %s has the head %d, which is above the last possible sequence number", dag.ErrForm, r.Provenance.SliceID, r.Head)
 	}
 	if r.Delivery != (Delivery{}) && !r.OfContext() {
-		return fmt.Errorf("%w: issued slice %s has what records of contexts have, and is none", dag.ErrForm, r.Provenance.SliceID)
+		return fmt.Errorf("%w: issued slice %s is not a context but has a recipient or other members of a context", dag.ErrForm, r.Provenance.SliceID)
 	}
 	if r.By != "" {
 		if err := access.CheckCaller(r.By); err != nil {
@@ -151,17 +151,17 @@ func read(e *history.Entry) (r Record, of dag.Tenant, _ error) {
 		}
 		before = detailAsked
 	default:
-		return r, of, errors.New("its leaf is not of a bundle that was handed out")
+		return r, of, errors.New("its leaf is not the leaf of an issued bundle")
 	}
 	if len(e.Detail) < before {
-		return r, of, fmt.Errorf("%d bytes beside the leaf, want %d and the token", len(e.Detail), before)
+		return r, of, fmt.Errorf("its detail has %d bytes, want %d and then the token", len(e.Detail), before)
 	}
 	r.Number = binary.BigEndian.Uint64(e.Detail)
 	token := e.Detail[before:]
 	if r.asked() {
 		n, size := binary.Uvarint(token)
 		if size <= 0 || n > uint64(len(token)-size) {
-			return r, of, errors.New("what it holds is damaged")
+			return r, of, errors.New("the length of its question is damaged")
 		}
 		packed := string(token[size:][:n])
 		if token = token[size:][n:]; r.OfFacts() {
@@ -173,7 +173,7 @@ func read(e *history.Entry) (r Record, of dag.Tenant, _ error) {
 	text, rest, named := bytes.Cut(token, []byte{0})
 	by, more, extended := bytes.Cut(rest, []byte{0})
 	if named && len(by) == 0 && !extended {
-		return r, of, errors.New("it names nobody who asked, and says that it does")
+		return r, of, errors.New("it should name the caller who asked, but the name is empty")
 	}
 	r.Token, r.By = string(text), string(by)
 	if extended {
@@ -187,7 +187,7 @@ func read(e *history.Entry) (r Record, of dag.Tenant, _ error) {
 		copy(p.GraphSnapshotHash[:], rest[copy(p.Anchor[:], rest):])
 	}
 	if r.Number == 0 || r.Question != "" && !r.asked() {
-		return r, of, fmt.Errorf("issued slice %d, question %.80q", r.Number, r.Question)
+		return r, of, fmt.Errorf("issued slice %d has the question %.80q; want a number above 0, and a question only for facts, contexts and beliefs", r.Number, r.Question)
 	}
 	return r, of, nil
 }

@@ -13,7 +13,7 @@ import (
 
 // ErrErasedSince is wrapped when a bundle cannot be made again because some of its text
 // was erased after it was issued. Anyone who holds the bundle can have it attested.
-var ErrErasedSince = errors.New("a text was erased since that is in it, or was counted when it was chosen")
+var ErrErasedSince = errors.New("since then a text was erased that the bundle contains, or that was counted when its content was chosen")
 
 // An ErasedError says that texts were erased while evidence was made of them. It wraps ErrErasedSince.
 type ErasedError struct{ Turns []dag.TurnID } // at least one

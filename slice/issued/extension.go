@@ -76,7 +76,7 @@ func (r *Record) readExtension(written []byte) error {
 		return err
 	}
 	if string(r.appendExtension(nil)) != string(written) || !r.extended() {
-		return errors.New("what follows the caller is not as it would be written")
+		return errors.New("the part after the caller differs from what this program would write")
 	}
 	return nil
 }

@@ -302,7 +302,7 @@ func numberKey(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
 
 func readNumber(t *history.Term) (uint64, error) {
 	if len(t.Key) != 8 {
-		return 0, fmt.Errorf("%w: a number of %d bytes", ErrDamaged, len(t.Key))
+		return 0, fmt.Errorf("%w: a key of the index of issued slices has %d bytes, want 8", ErrDamaged, len(t.Key))
 	}
 	return binary.BigEndian.Uint64(t.Key), nil
 }

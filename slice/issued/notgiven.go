@@ -32,14 +32,14 @@ type Undelivered struct {
 // Check returns dag.ErrForm for the first field that is malformed.
 func (u *Undelivered) Check() error {
 	if _, err := sliceBytes(u.Context); err != nil {
-		return fmt.Errorf("%w: the context %.80q that was not given: %w", dag.ErrForm, u.Context, err)
+		return fmt.Errorf("%w: the undelivered context %.80q: %w", dag.ErrForm, u.Context, err)
 	}
 	if !u.At.Valid() || !utf8.ValidString(u.Reason) {
-		return fmt.Errorf("%w: context %s was not given at %d, for the reason %.40q", dag.ErrForm, u.Context, u.At, u.Reason)
+		return fmt.Errorf("%w: the report that context %s was not delivered has the time %d and the reason %.40q; want a time from 1970 to 9999 and UTF-8", dag.ErrForm, u.Context, u.At, u.Reason)
 	}
 	if u.By != "" {
 		if err := access.CheckCaller(u.By); err != nil {
-			return fmt.Errorf("%w: %.80q says that context %s was not given: %w", dag.ErrForm, u.By, u.Context, err)
+			return fmt.Errorf("%w: %.80q reports that context %s was not delivered: %w", dag.ErrForm, u.By, u.Context, err)
 		}
 	}
 	return nil
@@ -84,10 +84,10 @@ func ReadUndelivered(entry *history.Entry) (Undelivered, error) {
 		err = u.Check()
 	}
 	if want := u.entry(); err == nil && !want.SameAlone(entry) {
-		err = errors.New("it is not as it would be written")
+		err = errors.New("it differs from the entry that this program would write")
 	}
 	if err != nil {
-		return Undelivered{}, fmt.Errorf("%w: number %d, of a context that was not given: %w", dag.ErrForm, entry.Seq, err)
+		return Undelivered{}, fmt.Errorf("%w: number %d, the report of an undelivered context: %w", dag.ErrForm, entry.Seq, err)
 	}
 	return u, nil
 }
@@ -120,7 +120,7 @@ func (b Base) PutUndelivered(ctx context.Context, tenant dag.Tenant, u Undeliver
 		return err
 	}))
 	if err != nil {
-		return Undelivered{}, fmt.Errorf("record that context %s was not given: %w", u.Context, err)
+		return Undelivered{}, fmt.Errorf("record that context %s was not delivered: %w", u.Context, err)
 	}
 	return recorded, nil
 }
@@ -136,7 +136,7 @@ func (b Base) Undelivered(ctx context.Context, tenant dag.Tenant) (map[dag.Diges
 	for i := range lists[0] {
 		t := &lists[0][i]
 		if len(t.Key) != len(dag.Digest{}) {
-			return nil, fmt.Errorf("%w: a context that was not given has a digest of %d bytes", ErrDamaged, len(t.Key))
+			return nil, fmt.Errorf("%w: the digest of an undelivered context has %d bytes, want 32", ErrDamaged, len(t.Key))
 		}
 		found[dag.Digest(t.Key)] = t.Since
 	}
@@ -169,7 +169,7 @@ func (UndeliveredCodec) Fold(tx *history.Tx, e *history.Entry) error {
 	if _, there, err := tx.Newest(u.key()); err != nil {
 		return err
 	} else if there {
-		return fmt.Errorf("%w: number %d says again that context %s was not given", dag.ErrForm, u.Seq, u.Context)
+		return fmt.Errorf("%w: number %d reports a second time that context %s was not delivered", dag.ErrForm, u.Seq, u.Context)
 	}
 	tx.Begin(e, history.Term{Index: indexUndelivered, Key: u.Bundle[:]})
 	return nil

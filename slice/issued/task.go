@@ -40,11 +40,11 @@ func (e *TaskErasure) Check() error {
 		return fmt.Errorf("%w: the task of context %.80q: %w", dag.ErrForm, e.Context, err)
 	}
 	if !e.At.Valid() || !utf8.ValidString(e.Reason) || e.Size > dag.MaxSeq {
-		return fmt.Errorf("%w: an erasure of a task at %d, of a record of %d, for the reason %.40q", dag.ErrForm, e.At, e.Size, e.Reason)
+		return fmt.Errorf("%w: the erasure of a task has the time %d, the record size %d and the reason %.40q, and one of them is out of range or not UTF-8", dag.ErrForm, e.At, e.Size, e.Reason)
 	}
 	if e.By != "" {
 		if err := access.CheckCaller(e.By); err != nil {
-			return fmt.Errorf("%w: an erasure that %.80q asked for: %w", dag.ErrForm, e.By, err)
+			return fmt.Errorf("%w: the caller %.80q who asked for the erasure: %w", dag.ErrForm, e.By, err)
 		}
 	}
 	return nil
@@ -94,7 +94,7 @@ func ReadTaskErasure(entry *history.Entry) (TaskErasure, error) {
 		err = e.Check()
 	}
 	if want := e.entry(); err == nil && !want.SameAlone(entry) {
-		err = errors.New("it is not as it would be written")
+		err = errors.New("it differs from the entry that this program would write")
 	}
 	if err != nil {
 		return TaskErasure{}, fmt.Errorf("%w: erasure %d of a task: %w", dag.ErrForm, entry.Seq, err)
@@ -136,7 +136,7 @@ func (e *TaskErasure) tasks(tx *history.Tx) (list []Record, numbers []dag.Seq, e
 			return nil, nil, err
 		}
 		if !r.OfContext() {
-			return nil, nil, fmt.Errorf("%w: slice %s is no context, so it has no task", dag.ErrForm, e.Context)
+			return nil, nil, fmt.Errorf("%w: slice %s is not a context, so it has no task", dag.ErrForm, e.Context)
 		}
 		if r.Question != "" {
 			list, numbers = append(list, r), append(numbers, all[i])

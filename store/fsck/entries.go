@@ -106,9 +106,9 @@ func (s stream) checkParts(before history.Entry, page []history.Entry) (last his
 		e := &page[i]
 		switch goes := before.Part != before.Parts; {
 		case goes && !e.Continues(&before):
-			s.find(s.name(before.Seq), rule, "it is part %d of the %d of its change, and number %d comes after it as part %d of %d", before.Part, before.Parts, e.Seq, e.Part, e.Parts)
+			s.find(s.name(before.Seq), rule, "it is part %d of the %d parts of its change, but the next one, number %d, is part %d of %d", before.Part, before.Parts, e.Seq, e.Part, e.Parts)
 		case !goes && e.Part > 1:
-			s.find(s.name(e.Seq), rule, "it is part %d of the %d of its change, whose other parts do not come before it", e.Part, e.Parts)
+			s.find(s.name(e.Seq), rule, "it is part %d of the %d parts of its change, but the earlier parts are not before it", e.Part, e.Parts)
 		}
 		before = *e
 	}
@@ -118,7 +118,7 @@ func (s stream) checkParts(before history.Entry, page []history.Entry) (last his
 // endsWhole checks that the last entry up to the head is the last part of its change.
 func (s stream) endsWhole(last history.Entry) {
 	if last.Part != last.Parts {
-		s.find(s.name(last.Seq), "part", "it is part %d of the %d of its change, and the last entry", last.Part, last.Parts)
+		s.find(s.name(last.Seq), "part", "it is part %d of the %d parts of its change, but the last entry", last.Part, last.Parts)
 	}
 }
 
@@ -167,7 +167,7 @@ func (s stream) evidence(e *history.Entry) {
 		if i, known := s.lookup(id); !known {
 			s.find(s.name(e.Seq), "evidence", "its turn %s is not there", id)
 		} else if t := s.turn(i); t.seq > e.Seq {
-			s.find(s.name(e.Seq), "evidence", "its turn %s has the number %d, which is greater", id, t.seq)
+			s.find(s.name(e.Seq), "evidence", "its turn %s has the greater number %d", id, t.seq)
 		}
 	}
 }
@@ -214,9 +214,9 @@ func checkPrivate(c *checker, page []history.Entry) error {
 		}
 		switch {
 		case e.Private == nil && last == 0:
-			c.find(entryName(e.Seq), "private", "its private half is gone, and no erasure of all turns that a part of it rests on is on record")
+			c.find(entryName(e.Seq), "private", "its private half is gone, but there is no record that all turns of one of its parts were erased")
 		case e.Private != nil && last > e.Seq && last <= c.head:
-			c.find(entryName(e.Seq), "private", "event %d erased the last turn that a part of it rests on, and its private half is there", last)
+			c.find(entryName(e.Seq), "private", "event %d erased the last turn of one of its parts, but its private half is still stored", last)
 		}
 	}
 	return nil
@@ -236,16 +236,16 @@ func (s stream) sameAt(page []history.Entry) error {
 		e := &page[i]
 		switch {
 		case len(again) == 0 || again[0].Seq > e.Seq:
-			s.find(s.name(e.Seq), "found by number", "it is listed, and not found")
+			s.find(s.name(e.Seq), "found by number", "it is listed but not found by its number")
 			continue
 		case again[0].Seq < e.Seq:
-			s.find(s.name(again[0].Seq), "found by number", "it is found, and not listed")
+			s.find(s.name(again[0].Seq), "found by number", "it is found by its number but not listed")
 		case again[0].Private == nil && e.Private != nil: // erased meanwhile; otherwise checkPrivate reports it
 			e.Private = nil
 			fallthrough
 		case again[0].Same(e):
 		default:
-			s.find(s.name(e.Seq), "found by number", "it differs from what the list has")
+			s.find(s.name(e.Seq), "found by number", "it differs from the entry in the list")
 		}
 		again = again[1:]
 	}
@@ -504,11 +504,11 @@ func explain(c *checker) error {
 		delete(c.wanted, key)
 		switch where := nameIn(t.Index.Stream(), t.Since); {
 		case !ok:
-			c.find(where, rule, "index %d has %.80q of it, which does not follow from it", t.Index, t.Key)
+			c.find(where, rule, "index %d has the term %.80q, which does not follow from this entry", t.Index, t.Key)
 		case !bytes.Equal(want.Value, t.Value):
-			c.find(where, rule, "index %d has %.80q of it with another value than follows from it", t.Index, t.Key)
+			c.find(where, rule, "index %d has the term %.80q with a different value than follows from this entry", t.Index, t.Key)
 		case want.Until != t.Until:
-			c.find(where, "until", "%.80q of index %d counts until %s, and the entries give %s", t.Key, t.Index, end(t.Until), end(want.Until))
+			c.find(where, "until", "the term %.80q of index %d counts until %s, but by the entries until %s", t.Key, t.Index, end(t.Until), end(want.Until))
 		}
 	})
 	if err != nil {
@@ -563,7 +563,7 @@ func eachOfIndex(c *checker, index history.Index, fn func(*history.Term)) error 
 		for i := range lists[0] {
 			t := &lists[0][i]
 			if t.Index != index || last != nil && last.Compare(t) >= 0 {
-				c.find(in.name(t.Since), "order", "%.80q of it is out of order in index %d", t.Key, index)
+				c.find(in.name(t.Since), "order", "its term %.80q is out of order in index %d", t.Key, index)
 				return nil
 			}
 			if last = t; t.Since > in.last {

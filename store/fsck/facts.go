@@ -38,7 +38,7 @@ func recutFacts(c *checker, where string, i *issued.Record, registry policy.Regi
 	compare(c, where, &i.Provenance, &b.Provenance)
 	b.Seal = slice.Seal{Tenant: c.tenant, KeyID: i.KeyID, Token: i.Token}
 	if again := dag.Digest(sha256.Sum256(b.Append(nil))); again != i.Bundle { // the bundle contains nothing that can be erased
-		c.find(where, "bundle", "recorded is %s, and cutting again gives %s", i.Bundle, again)
+		c.find(where, "bundle", "the record has %s, but cutting again makes %s", i.Bundle, again)
 	}
 	return nil
 }

@@ -184,7 +184,7 @@ func Store(ctx context.Context, s store.Store, o Options) (Report, error) {
 			}
 			after = tenant
 			if _, err := dag.ParseTenant(string(tenant)); err != nil { // nothing under such a name can be recomputed
-				all.find(o, Finding{Where: "tenants", Rule: "form", Detail: fmt.Sprintf("the name of a tenant is %q, which no tenant has", string(tenant))})
+				all.find(o, Finding{Where: "tenants", Rule: "form", Detail: fmt.Sprintf("%q is not a name that a tenant can have", string(tenant))})
 				continue
 			}
 			if err := all.tenant(ctx, s, tenant, o); err != nil {
@@ -340,17 +340,17 @@ func (c *checker) later() error {
 		return c.unreadable("head", err)
 	}
 	if c.beyond > head {
-		c.find(c.beyondWhere, "head", "it has or names number %d, and the head is %d", c.beyond, head)
+		c.find(c.beyondWhere, "head", "it has or names number %d, but the head is only %d", c.beyond, head)
 	}
 	if head < c.head {
-		c.find("head", "head", "it went from %d to %d", c.head, head)
+		c.find("head", "head", "it went back from %d to %d", c.head, head)
 	}
 	tree, err := c.s.Log(c.ctx, c.tenant)
 	if err != nil {
 		return c.unreadable("ledger", err)
 	}
 	if c.appended > dag.Seq(tree.Size()) {
-		c.find(leafName(uint64(c.appended)-1), "size", "it is there, or a term of it, and the ledger has %d leaves", tree.Size())
+		c.find(leafName(uint64(c.appended)-1), "size", "the leaf or one of its terms is stored, but the ledger has only %d leaves", tree.Size())
 	}
 	gone := map[dag.TurnID]bool{}
 	for _, i := range c.vanished {
@@ -368,7 +368,7 @@ func (c *checker) later() error {
 		}
 	}
 	for _, id := range slices.SortedFunc(maps.Keys(gone), dag.TurnID.Compare) {
-		c.find(turnName(id), "body", "its body is gone, and no erasure is on record")
+		c.find(turnName(id), "body", "its body is gone, but no erasure is on record")
 	}
 	return nil
 }

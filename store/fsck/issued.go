@@ -71,7 +71,7 @@ func checkTasks(c *checker, page []issued.Record) error {
 		}
 		for e := range list {
 			if list[e].Covers(i) && list[e].Seq <= c.head {
-				c.find(issuedName(i.Number), "task", "number %d erased the task of context %s, and it is there", list[e].Seq, i.Provenance.SliceID)
+				c.find(issuedName(i.Number), "task", "number %d erased the task of context %s, but the task is still stored", list[e].Seq, i.Provenance.SliceID)
 			}
 		}
 	}
@@ -181,7 +181,7 @@ func compare(c *checker, where string, stored, cut *slice.Provenance) bool {
 		{"schema_version", stored.SchemaVersion, cut.SchemaVersion},
 	} {
 		if f.stored != f.cut {
-			c.find(where, f.name, "recorded is %s, and cutting again gives %s", f.stored, f.cut)
+			c.find(where, f.name, "the record has %s, but cutting again makes %s", f.stored, f.cut)
 			same = false
 		}
 	}

@@ -41,7 +41,7 @@ func checkLedger(c *checker) error {
 			return c.unreadable(leafName(first)+" and on", err)
 		}
 		if len(page) == 0 {
-			c.find(leafName(first), "number", "it is not there, and the ledger has %d leaves", tree.Size())
+			c.find(leafName(first), "number", "the leaf is missing, but the ledger has %d leaves", tree.Size())
 			return nil
 		}
 		if err := leafPage(c, &again, page); errors.Is(err, errEnough) {
@@ -52,7 +52,7 @@ func checkLedger(c *checker) error {
 		c.progress("ledger", int(again.Size()), int(tree.Size()))
 	}
 	if !bytes.Equal(again.Edge(), tree.Edge()) {
-		c.find("ledger", "edge", "stored is one of %d leaves with the root %s, and the leaves give %s", tree.Size(), tree.Root(), again.Root())
+		c.find("ledger", "edge", "the stored edge is of %d leaves with the root %s, but the root computed from the leaves is %s", tree.Size(), tree.Root(), again.Root())
 	}
 	return beyondLedger(c, tree.Size())
 }
@@ -65,7 +65,7 @@ func leafPage(c *checker, tree *ledger.Tree, page []history.Entry) error {
 	for i := range page {
 		leaf, n := page[i].Public, first+uint64(i)
 		if page[i].Seq != dag.Seq(n)+1 {
-			c.find(leafName(n), "number", "leaf %d comes where it must be", page[i].Seq-1)
+			c.find(leafName(n), "number", "leaf %d is stored in its place", page[i].Seq-1)
 			return errEnough
 		}
 		c.counts.Leaves++
@@ -112,9 +112,9 @@ func hashes(c *checker, nodes []ledger.Node) error {
 			where := hashName(level, first+uint64(i))
 			switch {
 			case i >= len(stored):
-				c.find(where, "hash", "it is not stored, and the leaves give %s", want)
+				c.find(where, "hash", "the hash is missing, and the hash computed from the leaves is %s", want)
 			case stored[i] != want:
-				c.find(where, "hash", "stored is %s, and the leaves give %s", stored[i], want)
+				c.find(where, "hash", "the stored hash is %s, but the hash computed from the leaves is %s", stored[i], want)
 			}
 		}
 	}
@@ -162,7 +162,7 @@ func beyondLedger(c *checker, size uint64) error {
 		return nil
 	}
 	for _, where := range where {
-		c.find(where, "size", "it is there, and the ledger has %d leaves", size)
+		c.find(where, "size", "it is stored, but the ledger has only %d leaves", size)
 	}
 	return nil
 }

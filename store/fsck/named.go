@@ -82,9 +82,9 @@ func leads(c *checker, n named, ids []dag.TurnID) error {
 		switch {
 		case other.Body == nil: // erased meanwhile
 		case other.Turn.ID == n.id:
-			c.find(where, "external id", "%q leads to %d other turns and not to this", n.name, len(ids))
+			c.find(where, "external id", "%q leads to %d other turns and not to this turn", n.name, len(ids))
 		case other.External != n.name:
-			c.find(turnName(other.Turn.ID), "external id", "%q leads to it, and it has %q", n.name, other.External)
+			c.find(turnName(other.Turn.ID), "external id", "%q leads to it, but its external id is %q", n.name, other.External)
 		}
 	}
 	return nil

@@ -57,7 +57,7 @@ func (n *numbering) below(seq dag.Seq) {
 		n.taken(least)
 		if turn == least {
 			if entry == least {
-				n.c.find(entryName(entry), "number", "turn %s has the same", n.c.turn(n.turns).id)
+				n.c.find(entryName(entry), "number", "turn %s has the same number", n.c.turn(n.turns).id)
 			}
 			n.turns++
 		}
@@ -74,7 +74,7 @@ func missing(c *checker, first, last dag.Seq) {
 	if last > first {
 		where = fmt.Sprintf("numbers %d to %d", first, last)
 	}
-	c.find(where, "number", "no turn or entry has it, and the head is %d", c.head)
+	c.find(where, "number", "no turn or entry has this number, but the head is %d", c.head)
 }
 
 // checkErasures checks erasures against the turns, and that the ledger has a leaf for each.
@@ -94,7 +94,7 @@ func checkErasures(c *checker, page []history.Entry) error {
 		if i, known := c.lookup(e.Turn); known {
 			t := c.turn(i)
 			if t.body != 0 {
-				c.find(turnName(t.id), "body", "event %d erased it, and it is there", e.Seq)
+				c.find(turnName(t.id), "body", "event %d erased the body, but it is still stored", e.Seq)
 			}
 			t.erased = true
 		}
@@ -113,7 +113,7 @@ func checkErasures(c *checker, page []history.Entry) error {
 	}
 	for _, id := range leafless {
 		if since := logged[id]; since <= c.size {
-			c.find(where[id], "ledger", "its leaf is not there")
+			c.find(where[id], "ledger", "its leaf is missing from the ledger")
 		}
 	}
 	return nil

@@ -47,16 +47,16 @@ func looked(c *checker, asked []uint32, records []store.Record, rule string, err
 		r := &records[n]
 		i, known := c.lookup(r.Turn.ID)
 		if !known || !missing[i] {
-			c.find(turnName(r.Turn.ID), rule, "it was not asked for, or is there twice")
+			c.find(turnName(r.Turn.ID), rule, "it was not requested, or was returned twice")
 			continue
 		}
 		delete(missing, i)
 		t := c.turn(i)
 		if skeletonHash(c, skeletonOf(r)) != t.skeleton {
-			c.find(turnName(t.id), rule, "number %d differs from what the scan gave as number %d", r.Seq, t.seq)
+			c.find(turnName(t.id), rule, "the turn read as number %d differs from the turn that the scan returned as number %d", r.Seq, t.seq)
 		}
 		if leaf := slice.TurnLeaf(&r.Turn); leaf != r.Leaf {
-			c.find(turnName(t.id), "leaf", "stored is %s, and its fields give %s", r.Leaf, leaf)
+			c.find(turnName(t.id), "leaf", "the stored leaf is %s, but the leaf computed from its fields is %s", r.Leaf, leaf)
 		}
 		switch body := bodyHash(c, r); {
 		case body == t.body:
@@ -64,12 +64,12 @@ func looked(c *checker, asked []uint32, records []store.Record, rule string, err
 			c.vanished = append(c.vanished, i)
 			t.body = 0
 		default:
-			c.find(turnName(t.id), rule, "it has another body than the scan gave")
+			c.find(turnName(t.id), rule, "its body differs from the one that the scan returned")
 		}
 	}
 	for _, i := range asked {
 		if missing[i] {
-			c.find(turnName(c.turn(i).id), rule, "it is not found, and the scan gave it as number %d", c.turn(i).seq)
+			c.find(turnName(c.turn(i).id), rule, "it is not found, but the scan returned it as number %d", c.turn(i).seq)
 		}
 	}
 	return nil
@@ -112,7 +112,7 @@ func match(c *checker, prefix string) error {
 	}
 	for _, i := range known {
 		if _, ok := slices.BinarySearchFunc(got, c.turn(i).id, dag.TurnID.Compare); !ok {
-			c.find(turnName(c.turn(i).id), "found by prefix", "the scan gave it, and %q does not lead to it", prefix)
+			c.find(turnName(c.turn(i).id), "found by prefix", "the scan returned it, but the prefix %q does not lead to it", prefix)
 		}
 	}
 	c.progress("prefixes", end, c.len())
@@ -148,7 +148,7 @@ func foundFresh(c *checker, ids []dag.TurnID) error {
 		}
 		for _, id := range ids {
 			if !newer[id] {
-				c.find(turnName(id), "found by prefix", "its id is found, and the scan did not give it")
+				c.find(turnName(id), "found by prefix", "its id is found, but the scan did not return it")
 			}
 		}
 	}
@@ -164,7 +164,7 @@ func checkConversations(c *checker) error {
 	slices.SortFunc(order, func(a, b uint32) int { return c.conversations[a].ID.Compare(c.conversations[b].ID) })
 	unlisted := func(below *dag.ConversationID) {
 		for len(order) > 0 && (below == nil || c.conversations[order[0]].ID.Compare(*below) < 0) {
-			c.find(conversationName(c.conversations[order[0]].ID), "conversation", "it has %d turns, and is not listed", c.conversations[order[0]].Turns)
+			c.find(conversationName(c.conversations[order[0]].ID), "conversation", "it has %d turns but is not listed", c.conversations[order[0]].Turns)
 			order = order[1:]
 		}
 	}
@@ -216,7 +216,7 @@ func listed(c *checker, got *store.Conversation, want store.Conversation) error 
 		}
 	}
 	if *got != want {
-		c.find(conversationName(got.ID), "conversation", "listed with %s, and the turns give %s", summary(got), summary(&want))
+		c.find(conversationName(got.ID), "conversation", "it is listed with %s, but its turns are %s", summary(got), summary(&want))
 	}
 	return nil
 }
@@ -293,7 +293,7 @@ func segment(c *checker, convs []uint32, parts []store.Part) error {
 		return c.unreadable(where, err)
 	}
 	if seg.Head < c.head {
-		c.find(where, "segment", "it was read at head %d, and the head was %d", seg.Head, c.head)
+		c.find(where, "segment", "it was read at head %d, but the head was already %d", seg.Head, c.head)
 	}
 	var turns []uint32
 	var links []link
@@ -320,7 +320,7 @@ func segment(c *checker, convs []uint32, parts []store.Part) error {
 func segmentTurns(c *checker, got []dag.Skeleton, want []uint32) {
 	missing := func(below dag.Seq) {
 		for len(want) > 0 && c.turn(want[0]).seq < below {
-			c.find(turnName(c.turn(want[0]).id), "segment", "the scan gave it as number %d, and its conversation lacks it", c.turn(want[0]).seq)
+			c.find(turnName(c.turn(want[0]).id), "segment", "the scan returned it as number %d, but its conversation lacks it", c.turn(want[0]).seq)
 			want = want[1:]
 		}
 	}
@@ -337,11 +337,11 @@ func segmentTurns(c *checker, got []dag.Skeleton, want []uint32) {
 		}
 		missing(s.Seq)
 		if len(want) == 0 || c.turn(want[0]).seq != s.Seq {
-			c.find(turnName(s.ID), "segment", "its conversation has it as number %d, and the scan did not give it", s.Seq)
+			c.find(turnName(s.ID), "segment", "its conversation has it as number %d, but the scan did not return it", s.Seq)
 			continue
 		}
 		if t := c.turn(want[0]); skeletonHash(c, s) != t.skeleton {
-			c.find(turnName(t.id), "segment", "number %d of its conversation differs from what the scan gave", t.seq)
+			c.find(turnName(t.id), "segment", "number %d of its conversation differs from the turn that the scan returned", t.seq)
 		}
 		want = want[1:]
 	}
@@ -364,14 +364,14 @@ func segmentLinks(c *checker, where string, got []dag.Link, want []link) {
 		case l.Seq > c.head:
 			c.saw(l.Seq, turnName(l.Child))
 		case !expected[l]:
-			c.find(turnName(l.Child), "link", "it is linked from %s as number %d of conversation %s, and no such edge is there, or it is linked twice", l.Parent, l.Seq, l.ChildConversation)
+			c.find(turnName(l.Child), "link", "it is linked from %s as number %d of conversation %s, but there is no such edge, or the link exists twice", l.Parent, l.Seq, l.ChildConversation)
 		}
 		delete(expected, l)
 	}
 	for _, l := range want { // in order
 		child := c.turn(l.child)
 		if expected[dag.Link{Parent: c.turn(l.parent).id, Child: child.id, ChildConversation: c.conversations[child.conv].ID, Seq: child.seq}] {
-			c.find(turnName(child.id), "link", "its parent %s is of another conversation, which has no link to it", c.turn(l.parent).id)
+			c.find(turnName(child.id), "link", "its parent %s is in another conversation, which has no link to this turn", c.turn(l.parent).id)
 		}
 	}
 }

@@ -35,7 +35,7 @@ func checkKeys(c *checker) error {
 		where := "key " + k.ID
 		c.counts.Keys++
 		if other, ok := hashes[k.Hash]; ok {
-			c.find(where, "hash", "key %s has the same", other)
+			c.find(where, "hash", "key %s has the same hash", other)
 		}
 		hashes[k.Hash] = k.ID
 		alone, err := base.Get(c.ctx, c.tenant, k.ID)
@@ -49,7 +49,7 @@ func checkKeys(c *checker) error {
 			alone.RevokedAt = 0 // it may have been revoked meanwhile
 		}
 		if alone != k {
-			c.find(where, "found by id", "it is another than the list has")
+			c.find(where, "found by id", "it differs from the key in the list")
 		}
 	}
 	return nil

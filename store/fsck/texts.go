@@ -59,7 +59,7 @@ func rebundle(c *checker, i *issued.Record, s *slice.Slice) error {
 	seal := slice.Seal{Tenant: c.tenant, KeyID: i.KeyID, Token: i.Token}
 	bundle := slice.AppendBundle(nil, s, seal, func(n int) slice.EncodedTurn { return c.texts.encoded[s.Turns[n].ID].encoded })
 	if sha256.Sum256(bundle) != i.Bundle {
-		c.find(where, "bundle", "made again, it does not have the recorded SHA-256: a text that was there is said never to have come, or the token is not the bundle's")
+		c.find(where, "bundle", "the bundle made again has a different SHA-256 than the record: a text that was once stored is marked as never received, or the token belongs to another bundle")
 	}
 	return nil
 }

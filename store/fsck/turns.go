@@ -108,7 +108,7 @@ func checkTurns(c *checker) error {
 			return errEnough
 		}
 		if r.Seq <= last {
-			c.find(turnName(r.Turn.ID), "number", "it has number %d, and the scan returned it after %d", r.Seq, last)
+			c.find(turnName(r.Turn.ID), "number", "it has number %d, but the scan returned it after number %d", r.Seq, last)
 			return nil
 		}
 		last = r.Seq
@@ -136,25 +136,25 @@ func checkTurns(c *checker) error {
 func record(c *checker, r *store.Record) error {
 	where := turnName(r.Turn.ID)
 	if twin, ok := c.index[r.Turn.ID]; ok {
-		c.find(where, "id", "it has number %d, and also %d", r.Seq, c.turn(twin).seq)
+		c.find(where, "id", "it has number %d and also number %d", r.Seq, c.turn(twin).seq)
 		return nil
 	}
 	if err := r.Turn.Check(); err != nil {
 		c.find(where, "form", "%v", err)
 	}
 	if r.Turn.ID == (dag.TurnID{}) || r.Turn.Conversation == (dag.ConversationID{}) {
-		c.find(where, "form", "it has number %d, and the nil UUID names nothing", r.Seq)
+		c.find(where, "form", "it has number %d, and its id or its conversation is the nil UUID, which is not allowed", r.Seq)
 	}
 	if err := r.Marks.Check(); err != nil {
 		c.find(where, "marks", "%v", err)
 	}
 	if r.Key != "" {
 		if err := access.CheckCredential(r.Key); err != nil {
-			c.find(where, "key", "what brought it is no API key and no JWT: %v", err)
+			c.find(where, "key", "it was not admitted with an API key or a JWT: %v", err)
 		}
 	}
 	if leaf := slice.TurnLeaf(&r.Turn); leaf != r.Leaf {
-		c.find(where, "leaf", "stored is %s, and its fields give %s", r.Leaf, leaf)
+		c.find(where, "leaf", "the stored leaf is %s, but the leaf computed from its fields is %s", r.Leaf, leaf)
 	}
 	t := turn{id: r.Turn.ID, seq: r.Seq, conv: conversationOf(c, r), body: bodyHash(c, r)}
 	t.skeleton = skeletonHash(c, skeletonOf(r))
@@ -199,17 +199,17 @@ func parents(c *checker, r *store.Record, child uint32) {
 		i, known := c.index[p.ID]
 		switch {
 		case !known:
-			c.find(where, "parent", "its parent %s has no smaller number", p.ID)
+			c.find(where, "parent", "its parent %s is missing or has no smaller number", p.ID)
 		case seen[p.ID]:
 			c.find(where, "parent", "its parent %s is listed twice", p.ID)
 		case c.conversations[c.turn(i).conv].ID != p.Conversation:
-			c.find(where, "parent", "its parent %s is stored as of conversation %s, and is of %s", p.ID, p.Conversation, c.conversations[c.turn(i).conv].ID)
+			c.find(where, "parent", "its parent %s is stored with conversation %s, but is in conversation %s", p.ID, p.Conversation, c.conversations[c.turn(i).conv].ID)
 		case p.Kind.String() == "":
 			c.find(where, "edge", "the edge from %s has no kind", p.ID)
 		}
 		seen[p.ID] = true
 		if leaf := slice.EdgeLeaf(dag.Edge{Parent: p.ID, Child: r.Turn.ID, Kind: p.Kind}); leaf != p.Leaf {
-			c.find(where, "edge leaf", "of the edge from %s %s is stored, and its fields give %s", p.ID, p.Leaf, leaf)
+			c.find(where, "edge leaf", "the edge from %s is stored with the leaf %s, but the leaf computed from its fields is %s", p.ID, p.Leaf, leaf)
 		}
 		if known && p.Conversation != r.Turn.Conversation {
 			c.links = append(c.links, link{from: c.turn(i).conv, parent: i, child: child})
@@ -227,13 +227,13 @@ func body(c *checker, r *store.Record) error {
 			c.vanished = append(c.vanished, c.index[r.Turn.ID])
 		}
 		if r.Salt != (dag.Salt{}) || r.External != "" {
-			c.find(where, "body", "it has none, but a salt or an external id")
+			c.find(where, "body", "it has no body, but a salt or an external id")
 		}
 		return nil
 	}
 	c.counts.Bodies++
 	if d := slice.DigestBody(r.Body, r.Salt); d != r.Turn.BodyDigest {
-		c.find(where, "body digest", "stored is %s, and the body and the salt give %s", r.Turn.BodyDigest, d)
+		c.find(where, "body digest", "the stored digest is %s, but the digest of the body and the salt is %s", r.Turn.BodyDigest, d)
 	}
 	body, err := slice.ParseBody(r.Body)
 	if err != nil {
@@ -241,7 +241,7 @@ func body(c *checker, r *store.Record) error {
 		return nil
 	}
 	if name := body.Attrs[dag.AttrExternalID]; name != r.External {
-		c.find(where, "external id", "stored is %q, and its body has %q", r.External, name)
+		c.find(where, "external id", "the stored id is %q, but its body has %q", r.External, name)
 		return nil
 	}
 	if r.External == "" {

@@ -49,7 +49,7 @@ func (c *checker) segments(prefix string) error {
 func (c *checker) segment(where string, s *history.Snapshot) error {
 	of, r, ok := segments.Parse(s.Name)
 	if !ok {
-		c.find(where, "form", "it is no name of a segment of words or vectors")
+		c.find(where, "form", "it is not the name of a segment of words or vectors")
 		return nil
 	}
 	for range 2 {
@@ -76,13 +76,13 @@ func (c *checker) segment(where string, s *history.Snapshot) error {
 	if of.Model != "" {
 		rule = "vectors"
 	}
-	c.find(where, rule, "it is not what follows from the texts of numbers %d to %d", r.After+1, r.UpTo)
+	c.find(where, rule, "it differs from the segment computed from the texts of numbers %d to %d", r.After+1, r.UpTo)
 	return nil
 }
 
 var (
 	errSegmentRead = errors.New("the segment is read")
-	errNoBody      = errors.New("a body is not in its form")
+	errNoBody      = errors.New("a body is malformed")
 )
 
 // segmentOf makes a segment from the stored texts.

@@ -59,7 +59,7 @@ func (t *tenant) planned(c history.Change, name dag.Tenant) (*history.Plan, erro
 	}
 	for i := range plan.End {
 		if e := &plan.End[i]; t.find(e) == nil {
-			return nil, fmt.Errorf("a term of index %d that number %d began is not there to end", e.Index, e.Since)
+			return nil, fmt.Errorf("a term of index %d that began with number %d should end but is missing", e.Index, e.Since)
 		}
 	}
 	return plan, plan.Check(t.head, dag.Seq(t.tree.Size()))

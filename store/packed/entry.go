@@ -24,7 +24,7 @@ func Entry(seq, at, part, parts int64, kind string, public, detail, private []by
 // CheckLeaf compares a stored entry with the part of its leaf that is stored with it.
 func CheckLeaf(e *history.Entry, leaf int64) error {
 	if got := e.Leaf(); DigestPrefix(got) != leaf {
-		return fmt.Errorf("%w: the bytes of number %d give the leaf %s, and another is kept", store.ErrDamaged, e.Seq, got)
+		return fmt.Errorf("%w: the leaf computed from number %d is %s, but a different leaf is stored", store.ErrDamaged, e.Seq, got)
 	}
 	return nil
 }

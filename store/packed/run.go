@@ -133,7 +133,7 @@ func Until(r Run, most dag.Seq) (Run, error) {
 // next splits the first skeleton off a packed run.
 func next(packed []byte) (seq dag.Seq, skeleton, rest []byte, err error) {
 	if len(packed) < runPrefix {
-		return 0, nil, nil, fmt.Errorf("%w: a run of skeletons ends with %d bytes", store.ErrDamaged, len(packed))
+		return 0, nil, nil, fmt.Errorf("%w: a run of skeletons ends with %d bytes that are too few for a skeleton", store.ErrDamaged, len(packed))
 	}
 	seq = dag.Seq(binary.BigEndian.Uint64(packed))
 	size := int(binary.BigEndian.Uint32(packed[8:]))

@@ -21,7 +21,7 @@ func Schema(files fs.FS) ([]string, error) {
 	texts := make([]string, Oldest-1, Oldest-1+len(names))
 	for _, name := range names {
 		if want := fmt.Sprintf("%04d.sql", len(texts)+1); path.Base(name) != want {
-			return nil, fmt.Errorf("the file of schema %d is %s, want %s", len(texts)+1, name, want)
+			return nil, fmt.Errorf("the file of schema %d is named %s, want %s", len(texts)+1, name, want)
 		}
 		text, err := fs.ReadFile(files, name)
 		if err != nil {
@@ -36,7 +36,7 @@ func Schema(files fs.FS) ([]string, error) {
 func CheckSchema(version, newest int) error {
 	switch {
 	case version > newest:
-		return fmt.Errorf("%w: it has schema %d, and this program knows %d; a newer version wrote it", store.ErrSchema, version, newest)
+		return fmt.Errorf("%w: it has schema %d, which a newer version wrote; this program knows at most schema %d", store.ErrSchema, version, newest)
 	case version != 0 && version < Oldest:
 		return fmt.Errorf("%w: it has schema %d, from before the first release; export its turns with the version that wrote it, and import them here", store.ErrSchema, version)
 	}

@@ -56,7 +56,7 @@ func Skeleton(kept []byte) []byte { return kept[keptPrefix:] }
 // ReadKept sets the fields of a record that Kept packed. Seq is set already.
 func ReadKept(r *store.Record, b []byte) error {
 	if len(b) < keptPrefix {
-		return fmt.Errorf("%w: turn %d has %d bytes", store.ErrDamaged, r.Seq, len(b))
+		return fmt.Errorf("%w: the stored fields of turn %d have only %d bytes", store.ErrDamaged, r.Seq, len(b))
 	}
 	s := dag.Skeleton{Seq: r.Seq}
 	if err := readSkeleton(&s, b[keptPrefix:], &room{}); err != nil {
@@ -132,7 +132,7 @@ func Link(l *dag.Link) []byte {
 // ReadLink sets all fields except Seq.
 func ReadLink(l *dag.Link, b []byte) error {
 	if len(b) != linkSize {
-		return fmt.Errorf("%w: a link of turn %d has %d bytes", store.ErrDamaged, l.Seq, len(b))
+		return fmt.Errorf("%w: a link of turn %d has %d bytes, which is not the size of a link", store.ErrDamaged, l.Seq, len(b))
 	}
 	copy(l.Parent[:], b)
 	copy(l.Child[:], b[16:])

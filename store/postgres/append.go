@@ -373,7 +373,7 @@ func (t *tx) guard() error {
 		var guarded bool
 		_, err := pgx.ForEachRow(rows, []any{&server, &guarded}, func() error {
 			if !guarded {
-				return fmt.Errorf("partitions lie on server %q, which has no guards: make them as docs/scaling.md says under \"Partitions on other servers\"", server)
+				return fmt.Errorf("there are partitions on server %q but no guards; create the guards as in docs/scaling.md under \"Partitions on other servers\"", server)
 			}
 			servers = append(servers, server)
 			return nil
@@ -397,7 +397,7 @@ func (t *tx) guard() error {
 		}
 		made, err := t.Exec(t.ctx, queryFirstGuard, string(t.name), server)
 		if err == nil && made.RowsAffected() != 1 {
-			err = errors.New("it is there, and could not be changed")
+			err = errors.New("the guard exists but could not be changed")
 		}
 		if err != nil {
 			return fmt.Errorf("the guard on server %q, see docs/scaling.md: %w", server, err)

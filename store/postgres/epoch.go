@@ -38,7 +38,7 @@ func (e *epochs) meet(ctx context.Context, c *pgx.Conn) error {
 		err = c.QueryRow(ctx, queryStarted).Scan(&origin)
 	}
 	if err != nil {
-		return fmt.Errorf("asking where the connection leads: %w", err)
+		return fmt.Errorf("asking which server the connection leads to: %w", err)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()

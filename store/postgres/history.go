@@ -148,7 +148,7 @@ func (t *tx) queuePlan(b *pgx.Batch, p *history.Plan, tree *ledger.Tree) error {
 			}
 			b.Queue(query, args...).Exec(func(tag pgconn.CommandTag) error {
 				if tag.RowsAffected() != 1 {
-					return fmt.Errorf("%w: a term that ends is not there", history.ErrDamaged)
+					return fmt.Errorf("%w: a term that should end is missing", history.ErrDamaged)
 				}
 				return nil
 			})

@@ -148,7 +148,7 @@ func eachNumbered(rows pgx.Rows, err error, from uint64, what string, fn func([]
 	var column pgtype.DriverBytes
 	_, err = pgx.ForEachRow(rows, []any{&n, &column}, func() error {
 		if uint64(n) != from {
-			return fmt.Errorf("%w: the ledger has no %s %d, and has number %d", history.ErrDamaged, what, from, n)
+			return fmt.Errorf("%w: the ledger has no %s %d; the next one has number %d", history.ErrDamaged, what, from, n)
 		}
 		from++
 		return fn(column)

@@ -92,7 +92,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 		return err
 	})
 	if err == nil && m.From != m.To && o.ReadOnly {
-		err = fmt.Errorf("the database has schema %d, this program reads %d; graphkernel migrate changes it", m.From, m.To)
+		err = fmt.Errorf("the database has schema %d, this program reads %d; run: graphkernel migrate", m.From, m.To)
 	} else if err == nil && m.From != m.To { // which may take longer
 		_, err = migrate(ctx, s.pool, schemaFiles, false)
 	}

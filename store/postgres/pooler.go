@@ -17,7 +17,7 @@ import (
 func checkMode(mode pgx.QueryExecMode) error {
 	switch mode {
 	case pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol:
-		return fmt.Errorf("default_query_exec_mode is %s, in which lists of ids cannot be sent; behind PgBouncer it must be cache_describe", mode)
+		return fmt.Errorf("default_query_exec_mode is %s, but lists of ids cannot be sent in this mode; with PgBouncer set it to cache_describe", mode)
 	}
 	return nil
 }

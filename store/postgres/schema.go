@@ -107,7 +107,7 @@ func explainMigration(number int, err error) error {
 		case "42501": // insufficient_privilege
 			return fmt.Errorf("schema %d: %w; run graphkernel migrate as a user who may create tables", number, err)
 		case "42P07": // duplicate_table
-			return fmt.Errorf("schema %d: %w: the database holds tables of something else; give Graph Kernel a database, or a schema by search_path, of its own", number, err)
+			return fmt.Errorf("schema %d: %w: the database has tables of another program; give Graph Kernel its own database, or its own schema by search_path", number, err)
 		}
 	}
 	return fmt.Errorf("schema %d: %w", number, err)

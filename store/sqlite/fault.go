@@ -24,7 +24,7 @@ func resultCode(err error) int {
 func damaged(err error) error {
 	switch code := resultCode(err); {
 	case code == sqlite3.SQLITE_IOERR_DATA:
-		return fmt.Errorf("%w: a page is not of its checksum: %w", store.ErrUnreadable, err)
+		return fmt.Errorf("%w: the checksum of a page does not match: %w", store.ErrUnreadable, err)
 	case code&0xff == sqlite3.SQLITE_CORRUPT:
 		return fmt.Errorf("%w: %w", store.ErrUnreadable, err)
 	}

@@ -191,7 +191,7 @@ func (t *tx) endTerms(list []history.Ending) error {
 			return err
 		}
 		if n, err := result.RowsAffected(); err != nil || n != 1 {
-			return errors.Join(err, fmt.Errorf("%w: a term of index %d that number %d began is not there to end", history.ErrDamaged, e.Index, e.Since))
+			return errors.Join(err, fmt.Errorf("%w: a term of index %d that began with number %d should end but is missing", history.ErrDamaged, e.Index, e.Since))
 		}
 		if err := t.ended(); err != nil {
 			return err

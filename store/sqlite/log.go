@@ -118,7 +118,7 @@ func eachNumbered(rows *sql.Rows, next uint64, what string, fn func([]byte) erro
 	var column sql.RawBytes
 	return each(rows, func() error {
 		if n != next {
-			return fmt.Errorf("%w: the ledger lacks %s, number %d, and has number %d", history.ErrDamaged, what, next, n)
+			return fmt.Errorf("%w: the ledger lacks %s, number %d; the next one has number %d", history.ErrDamaged, what, next, n)
 		}
 		next++
 		return fn(column)

@@ -85,7 +85,7 @@ func create(ctx context.Context, path string) error {
 	}
 	for _, suffix := range []string{"-wal", "-journal"} { // SQLite would apply it to the new file
 		if log, err := os.Stat(path + suffix); err == nil && log.Size() > 0 {
-			return fmt.Errorf("there is %s%s of a store that is gone; remove it", path, suffix)
+			return fmt.Errorf("%s%s is left over from a store that is gone; remove it", path, suffix)
 		}
 	}
 	temporary := Temporary(filepath.Dir(path))
@@ -234,7 +234,7 @@ func (s *Store) openReadOnly(ctx context.Context, o Options) error {
 		}
 	}
 	if refusal := writable(s.path); refusal != nil {
-		return fmt.Errorf("read-only: %w, and its log cannot be read without writing; copy the file with its -wal elsewhere: %w", refusal, err)
+		return fmt.Errorf("read-only: %w, and its write-ahead log cannot be read without writing; copy the file and its -wal to a folder where you may write: %w", refusal, err)
 	}
 	return unwritable(err)
 }
@@ -258,7 +258,7 @@ func (s *Store) current(ctx context.Context) (err error) {
 		return err
 	}
 	if id.version < len(texts) {
-		return fmt.Errorf("the file has schema %d, this program reads %d; graphkernel migrate changes it", id.version, len(texts))
+		return fmt.Errorf("the file has schema %d, this program reads %d; run: graphkernel migrate", id.version, len(texts))
 	}
 	return nil
 }

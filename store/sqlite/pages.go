@@ -74,7 +74,7 @@ func registerVFS() error {
 	base := sqlite3.Xsqlite3_vfs_find(tls, 0)
 	name, err := libc.CString(VFS)
 	if base == 0 || err != nil {
-		return errors.Join(errors.New("sqlite: there is no file layer of the system"), err)
+		return errors.Join(errors.New("sqlite: the file layer of the system is missing"), err)
 	}
 	layer.base = *at[sqlite3.Tsqlite3_vfs](base)
 	layer.files = map[uintptr]uintptr{}

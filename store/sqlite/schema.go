@@ -62,7 +62,7 @@ func busy(err error) error {
 // check returns an error unless the file is a store with a schema that this version reads.
 func (id identity) check(newest int) error {
 	if id == (identity{}) {
-		return fmt.Errorf("%w: it is an empty database; if it is the copy of a store, its -wal is missing", ErrForeign)
+		return fmt.Errorf("%w: it is an empty database; if it is the copy of a store, copy the -wal file of the store as well", ErrForeign)
 	}
 	if id.application != applicationID {
 		return fmt.Errorf("%w: its application_id is %#x", ErrForeign, uint32(id.application))

@@ -36,10 +36,10 @@ func (c *copying) sameLedger() error {
 	}
 	old, now := root(&there), root(&here)
 	if old.Size > now.Size {
-		return fmt.Errorf("%w: its ledger has %d leaves, and the source's %d", ErrDiffers, old.Size, now.Size)
+		return fmt.Errorf("%w: its ledger has %d leaves, but the ledger of the source has only %d", ErrDiffers, old.Size, now.Size)
 	}
 	if err := c.begins(old, now); errors.Is(err, ledger.ErrInconsistent) {
-		return fmt.Errorf("%w: the %d leaves of its ledger are not those with which the source's begins", ErrDiffers, old.Size)
+		return fmt.Errorf("%w: the %d leaves of its ledger differ from the first leaves of the source's ledger", ErrDiffers, old.Size)
 	} else if err != nil {
 		return err
 	}
@@ -68,12 +68,12 @@ func (c *copying) sameRecord(size dag.Seq) error {
 			return err
 		}
 		if len(there) == 0 || len(there) != len(here) {
-			return fmt.Errorf("%w: from leaf %d on it has %d, and the source %d", ErrDiffers, after, len(there), len(here))
+			return fmt.Errorf("%w: from leaf %d on its page has %d leaves, and the page of the source %d", ErrDiffers, after, len(there), len(here))
 		}
 		for i := range there {
 			e := &there[i]
 			if !e.SameButErased(&here[i]) {
-				return fmt.Errorf("%w: leaf %d, or what is kept beside it, is not the source's", ErrDiffers, e.Seq-1)
+				return fmt.Errorf("%w: leaf %d, or the data stored with the leaf, differs from the source's", ErrDiffers, e.Seq-1)
 			}
 			n := c.report.Record[e.Kind]
 			n.Existing++
@@ -96,7 +96,7 @@ func (c *copying) leaves() error {
 	}
 	now := root(&tree)
 	if now.Size < c.ledger.Size() {
-		return fmt.Errorf("%w: its ledger has %d leaves, and had %d", ErrDamaged, now.Size, c.ledger.Size())
+		return fmt.Errorf("%w: its ledger has %d leaves now, and had %d before", ErrDamaged, now.Size, c.ledger.Size())
 	}
 	for c.waiting = false; c.ledger.Size() < now.Size && !c.waiting; {
 		if err := c.leafPage(now.Size - c.ledger.Size()); err != nil {
@@ -104,9 +104,9 @@ func (c *copying) leaves() error {
 		}
 	}
 	if got := root(&c.ledger); got.Size == now.Size && got != now {
-		return fmt.Errorf("%w: of its %d leaves the root is %s, and it has %s", ErrDamaged, got.Size, got.Hash, now.Hash)
+		return fmt.Errorf("%w: the root computed from its %d leaves is %s, but the stored root is %s", ErrDamaged, got.Size, got.Hash, now.Hash)
 	} else if err := c.begins(got, now); err != nil {
-		return fmt.Errorf("%w: of its first %d leaves the root is %s: %w", ErrDamaged, got.Size, got.Hash, err)
+		return fmt.Errorf("%w: the root computed from its first %d leaves is %s: %w", ErrDamaged, got.Size, got.Hash, err)
 	}
 	return nil
 }
@@ -163,7 +163,7 @@ func (c *copying) record(list []history.Entry) error {
 	}
 	err = c.to.Write(c.ctx, c.tenant, history.Once(history.Exactly(change, history.Record, list), list))
 	if errors.Is(err, dag.ErrForm) {
-		return fmt.Errorf("leaf %d and %d others do not follow on what the target has: %w; the source is damaged, an act of it had no leaf, or somebody else writes to the target", list[0].Seq-1, len(list)-1, err)
+		return fmt.Errorf("leaf %d and %d others do not continue the ledger of the target: %w; the source is damaged, one of its acts had no leaf, or another process writes to the target", list[0].Seq-1, len(list)-1, err)
 	}
 	return err
 }
@@ -175,7 +175,7 @@ func (c *copying) copiedLedger() error {
 		return err
 	}
 	if got, want := root(&there), root(&c.ledger); got != want {
-		return fmt.Errorf("the target's ledger has %d leaves with the root %s, and %d with %s were copied: an act of the source had no leaf, or somebody else writes to the target",
+		return fmt.Errorf("the target's ledger has %d leaves with the root %s, but %d with %s were copied: an act of the source had no leaf, or another process writes to the target",
 			got.Size, got.Hash, want.Size, want.Hash)
 	}
 	return nil

@@ -276,18 +276,18 @@ func TestLedgerDamaged(t *testing.T) {
 		misled
 		want string
 	}{
-		"a leaf is another": {misled{leaves: changed(3, storetest.LeavesOf("a", 0, 1)[0])}, "the root is"},
+		"a leaf is another": {misled{leaves: changed(3, storetest.LeavesOf("a", 0, 1)[0])}, "the root computed from its"},
 		"a leaf is none":    {misled{leaves: changed(3, []byte("no leaf"))}, "leaf 3"},
 		"a leaf is there twice": {misled{leaves: func(list []history.Entry) []history.Entry {
 			list = slices.Clone(list)
 			list[5].Kind, list[5].Public, list[5].Detail = list[3].Kind, list[3].Public, nil
 			return list
-		}}, "is what number 4 is already"},
+		}}, "repeats number 4"},
 		"two changed places": {misled{leaves: func(list []history.Entry) []history.Entry {
 			list = slices.Clone(list)
 			list[3].Public, list[4].Public = list[4].Public, list[3].Public
 			return list
-		}}, "the root is"},
+		}}, "the root computed from its"},
 		"another order":      {misled{leaves: func(list []history.Entry) []history.Entry { slices.Reverse(list[3:5]); return list }}, "it must have 3"},
 		"leaves are missing": {misled{leaves: func(list []history.Entry) []history.Entry { return list[:6] }}, "no leaf 6"},
 	} {

@@ -22,7 +22,7 @@ func (c *copying) prepare() error {
 		return err
 	}
 	if c.report.Head > c.head {
-		return fmt.Errorf("%w: its head is %d, and the source's %d", ErrDiffers, c.report.Head, c.head)
+		return fmt.Errorf("%w: its head is %d, but the head of the source is %d", ErrDiffers, c.report.Head, c.head)
 	}
 	for _, compare := range []func() error{c.sameEntries, c.sameTurns, c.sameCells, c.sameLedger} {
 		if err := compare(); err != nil {
@@ -53,11 +53,11 @@ func (c *copying) sameEntries() error {
 			c.report.Turns.Existing = int(head) - c.report.Events.Existing - c.report.Entries.Existing
 			return nil
 		case got == nil || want != nil && want.Seq < got.Seq:
-			return fmt.Errorf("%w: number %d of the source is an entry of kind %s, and of the target is not", ErrDiffers, want.Seq, want.Kind)
+			return fmt.Errorf("%w: in the source number %d is an entry of kind %s, but not in the target", ErrDiffers, want.Seq, want.Kind)
 		case want == nil || got.Seq != want.Seq:
-			return fmt.Errorf("%w: number %d of the target is an entry of kind %s, and of the source is not", ErrDiffers, got.Seq, got.Kind)
+			return fmt.Errorf("%w: in the target number %d is an entry of kind %s, but not in the source", ErrDiffers, got.Seq, got.Kind)
 		case !got.SameButErased(want): // later erasures of the source are copied with the rest of its history
-			return fmt.Errorf("%w: number %d of the target is an entry of kind %s with the leaf %s, and of the source of kind %s with the leaf %s, or of another time", ErrDiffers, got.Seq, got.Kind, got.Leaf(), want.Kind, want.Leaf())
+			return fmt.Errorf("%w: number %d is an entry of kind %s with the leaf %s in the target, but of kind %s with the leaf %s in the source, or was recorded at a different time", ErrDiffers, got.Seq, got.Kind, got.Leaf(), want.Kind, want.Leaf())
 		}
 		c.count(got).Existing++
 		there.skip()
@@ -85,18 +85,18 @@ func (c *copying) sameTurns() error {
 		case failed != nil:
 			return failed
 		case !more:
-			return fmt.Errorf("%w: number %d of the target is turn %s, and the source has no turn from that number to %d", ErrDiffers, there.Seq, there.Turn.ID, head)
+			return fmt.Errorf("%w: number %d of the target is turn %s, but the source has no turn from that number to %d", ErrDiffers, there.Seq, there.Turn.ID, head)
 		case here.Seq != there.Seq:
-			return fmt.Errorf("%w: the next turn of the source has number %d, and of the target %d", ErrDiffers, here.Seq, there.Seq)
+			return fmt.Errorf("%w: the next turn has number %d in the source, but %d in the target", ErrDiffers, here.Seq, there.Seq)
 		case here.Turn != there.Turn || here.Leaf != there.Leaf || !slices.Equal(here.Parents, there.Parents):
-			return fmt.Errorf("%w: number %d of the target is turn %s with the leaf %s, and of the source turn %s with the leaf %s",
+			return fmt.Errorf("%w: number %d is turn %s with the leaf %s in the target, but turn %s with the leaf %s in the source",
 				ErrDiffers, there.Seq, there.Turn.ID, there.Leaf, here.Turn.ID, here.Leaf)
 		case here.Key != there.Key:
-			return fmt.Errorf("%w: number %d, turn %s, was brought by the key %q in the target, and by %q in the source", ErrDiffers, there.Seq, there.Turn.ID, there.Key, here.Key)
+			return fmt.Errorf("%w: number %d, turn %s, was admitted with the key %q in the target, but with %q in the source", ErrDiffers, there.Seq, there.Turn.ID, there.Key, here.Key)
 		case !here.Marks.Equal(&there.Marks):
-			return fmt.Errorf("%w: number %d, turn %s, has other marks in the target than in the source", ErrDiffers, there.Seq, there.Turn.ID)
+			return fmt.Errorf("%w: number %d, turn %s, has different marks in the target and in the source", ErrDiffers, there.Seq, there.Turn.ID)
 		case there.Body == nil && here.Body != nil:
-			return fmt.Errorf("%w: number %d, turn %s, has a text in the source, and none in the target", ErrDiffers, there.Seq, there.Turn.ID)
+			return fmt.Errorf("%w: number %d, turn %s, has a text in the source, but none in the target", ErrDiffers, there.Seq, there.Turn.ID)
 		case there.Body != nil && here.Body == nil:
 			if err := lost.add(there); err != nil {
 				return err
@@ -114,7 +114,7 @@ func (c *copying) sameTurns() error {
 	case failed != nil:
 		return failed
 	case more:
-		return fmt.Errorf("%w: number %d of the source is turn %s, and the target has no turn from that number to %d", ErrDiffers, here.Seq, here.Turn.ID, head)
+		return fmt.Errorf("%w: number %d of the source is turn %s, but the target has no turn from that number to %d", ErrDiffers, here.Seq, here.Turn.ID, head)
 	}
 	return lost.explained()
 }
@@ -172,7 +172,7 @@ func (l *lostTexts) explained() error {
 		}
 	}
 	if len(l.turns) > 0 {
-		return fmt.Errorf("%w: number %d, turn %s, has a text in the target, and in the source none and no erasure", ErrDiffers, first, id)
+		return fmt.Errorf("%w: number %d, turn %s, has a text in the target, but in the source it has neither a text nor an erasure", ErrDiffers, first, id)
 	}
 	return nil
 }

@@ -208,15 +208,15 @@ func TestOneTurnDiffers(t *testing.T) {
 					b[n] = storetest.Arrival(1+n, 0, "another text")
 					b[n].Parents = parents
 				},
-				want: fmt.Sprintf("number %d of the target is turn %s", n+1, storetest.TurnID(n+1)),
+				want: fmt.Sprintf("number %d is turn %s with the leaf", n+1, storetest.TurnID(n+1)),
 			},
 			"no text here": {
 				target: func(b store.Batch) { b[n] = storetest.Withheld(b[n]) },
-				want:   fmt.Sprintf("number %d, turn %s, has a text in the source, and none in the target", n+1, storetest.TurnID(n+1)),
+				want:   fmt.Sprintf("number %d, turn %s, has a text in the source, but none in the target", n+1, storetest.TurnID(n+1)),
 			},
 			"no text there": {
 				source: func(b store.Batch) { b[n] = storetest.Withheld(b[n]) },
-				want:   fmt.Sprintf("number %d, turn %s, has a text in the target, and in the source none", n+1, storetest.TurnID(n+1)),
+				want:   fmt.Sprintf("number %d, turn %s, has a text in the target, but in the source it has neither a text nor an erasure", n+1, storetest.TurnID(n+1)),
 			},
 		} {
 			as := func(spoil func(store.Batch)) func(store.Batch) {

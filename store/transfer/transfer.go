@@ -33,7 +33,7 @@ import (
 )
 
 // ErrDiffers is wrapped when the target has data of a tenant that the source does not have, or has differently. Nothing was written.
-var ErrDiffers = errors.New("the target holds another history than the source")
+var ErrDiffers = errors.New("the target holds a different history than the source")
 
 // ErrDamaged is wrapped when the source returns data that no intact store has.
 // Package fsck reports the details. Everything before it has been copied.
@@ -232,7 +232,7 @@ func (c *copying) upToHead() error {
 		return err
 	}
 	if c.next != c.head+1 {
-		return fmt.Errorf("%w: it has no number %d, and its head is %d", ErrDamaged, c.next, c.head)
+		return fmt.Errorf("%w: it has no number %d, although its head is %d", ErrDamaged, c.next, c.head)
 	}
 	return c.flush(true)
 }

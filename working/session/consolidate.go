@@ -84,7 +84,7 @@ func (k Sessions) consolidate(ctx context.Context, tenant dag.Tenant, n working.
 		switch {
 		case held:
 		case done[id] == nil:
-			return fmt.Errorf("messages[%d]: %w: %s is not in session %q; it was cleared, dropped out or expired, or never was there", i, ErrNoMessage, id, n.Session)
+			return fmt.Errorf("messages[%d]: %w: %s is not in session %q; it was cleared, displaced or expired, or never existed", i, ErrNoMessage, id, n.Session)
 		case !slices.Contains(out.Turns, id):
 			out.Turns = append(out.Turns, id)
 		}

@@ -93,7 +93,7 @@ func sessionOf(ctx context.Context, q *api.WorkingQuery, otherwise access.Permis
 		return n, err
 	}
 	if n.Owner != who.Caller() && !who.Role.May(otherwise) {
-		return n, fmt.Errorf("%w: session %q is of another caller; that takes the permission to %s", access.ErrMayNot, n.Session, otherwise)
+		return n, fmt.Errorf("%w: session %q belongs to another caller; to use it, you need the permission to %s", access.ErrMayNot, n.Session, otherwise)
 	}
 	return n, nil
 }
@@ -242,7 +242,7 @@ func says(r *store.Record, m *working.Message) error {
 		differs = differs || body.Author != m.Author || body.Content != m.Content
 	}
 	if differs {
-		return fmt.Errorf("%w: it is turn %s now", working.ErrDiffers, m.ID)
+		return fmt.Errorf("%w: that message is now turn %s", working.ErrDiffers, m.ID)
 	}
 	return nil
 }

@@ -20,7 +20,7 @@ Code = Literal[
     "slow_client",  # The body came too slowly
     "alias_conflict",  # The aliases contradict each other
     "ambiguous",  # The name fits several turns
-    "belief_conflict",  # It contradicts what is believed
+    "belief_conflict",  # The statements contradict a belief
     "conflict",  # The turn was admitted with other content
     "not_believed",  # The statement is not believed
     "policy_conflict",  # The policy id is bound to other parameters
@@ -31,7 +31,7 @@ Code = Literal[
     "cycle",  # Turns are each other's ancestors
     "malformed_bundle",  # The bytes are no bundle
     "not_continued",  # The log does not continue what was signed
-    "persona_refused",  # The persona is not taken
+    "persona_refused",  # The persona is not accepted
     "slice_too_large",  # The slice is too large
     "too_many_constraints",  # The space has too many constraints
     "too_many_waiting",  # Too many proposals wait
@@ -41,13 +41,13 @@ Code = Literal[
     "working_full",  # Working memory is full
     "rate_limited",  # Too many requests
     "client_gone",  # The client is gone
-    "damaged",  # A store is not in order
+    "damaged",  # A store is damaged
     "internal",  # Internal error
     "keys_unavailable",  # Keys cannot be looked up
     "ledger_forked",  # The ledger is not the history that was signed
     "model_unavailable",  # A model cannot be used
     "no_identity",  # The kernel has no identity
-    "no_signing_key",  # No key signs
+    "no_signing_key",  # There is no signing key
     "overloaded",  # The service is busy
     "store_unavailable",  # The store is not available
     "timeout",  # The request took too long

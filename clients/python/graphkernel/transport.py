@@ -79,7 +79,7 @@ class Transport:
         if parts.scheme == "http" and not allow_plaintext and not _loopback(parts.hostname):
             raise ValueError("http would send the key in the clear; use https, or allow_plaintext")
         if not key or any(not "!" <= c <= "~" for c in key):
-            raise ValueError("the key is empty, or holds what no key holds")
+            raise ValueError("the key is empty, or has spaces or characters other than printable ASCII")
         self._base = url.rstrip("/")
         self._authorization = lambda: "Bearer " + key
         self._timeout, self._attempts, self._sleep = timeout, attempts, sleep

@@ -68,7 +68,7 @@ export class Transport {
     if (parsed.protocol === "http:" && !options.allowPlaintext && !loopback) {
       throw new TypeError("http would send the key in the clear; use https, or allowPlaintext");
     }
-    if (!/^[!-~]+$/.test(key)) throw new TypeError("the key is empty, or holds what no key holds");
+    if (!/^[!-~]+$/.test(key)) throw new TypeError("the key is empty, or has spaces or characters other than printable ASCII");
     this.#base = url.replace(/\/+$/, "");
     this.#key = key;
     this.#options = {

@@ -64,7 +64,7 @@ func printOf(w io.Writer, of *api.AtlasOf) {
 
 func printSnapshot(w io.Writer, _ *api.AtlasView, s *api.Snapshot) {
 	fmt.Fprintf(w, "%s, %s, %s\n", cli.Count(s.Turns, "turn"), cli.Count(s.Edges, "edge"), cli.Count(s.Conversations, "conversation"))
-	fmt.Fprintf(w, "%d begin, %d end, at %d it branches, %d merge; at most %s deep\n", s.Roots, s.Leaves, s.Branches, s.Merges, cli.Count(s.Depth, "edge"))
+	fmt.Fprintf(w, "roots %d, leaves %d, branching turns %d, merging turns %d; at most %s deep\n", s.Roots, s.Leaves, s.Branches, s.Merges, cli.Count(s.Depth, "edge"))
 	for _, list := range []struct {
 		name string
 		of   []api.NameShare
@@ -85,7 +85,7 @@ func printOverlap(w io.Writer, _ *api.AtlasQuery, o *api.Overlap) {
 	}
 	t.Render()
 	if o.Sampled {
-		fmt.Fprintln(w, "there are more than 10 000, so some pairs may be missing")
+		fmt.Fprintln(w, "there are more than 10 000 slices and contexts, so some pairs may be missing")
 	}
 	printOf(w, &o.AtlasOf)
 }
@@ -102,7 +102,7 @@ func printInfluence(w io.Writer, _ *api.InfluenceQuery, in *api.Influence) {
 		t.AppendRow([]any{n.Turn, n.Slices, n.Contexts, millionths(int(n.Weight)), n.Degree, n.Rank / 1_000_000, n.Betweenness / 1000, cut})
 	}
 	t.Render()
-	fmt.Fprintf(w, "%s would fall apart at %s and %s\n", "the graph", cli.Count(in.Cuts, "turn"), cli.Count(in.Bridges, "edge"))
+	fmt.Fprintf(w, "%s would fall apart without any one of %s or %s\n", "the graph", cli.Count(in.Cuts, "turn"), cli.Count(in.Bridges, "edge"))
 	printOf(w, &in.AtlasOf)
 }
 
@@ -125,7 +125,7 @@ func printBlame(w io.Writer, _ *api.BlameQuery, b *api.Blame) {
 		fmt.Fprintf(w, "  was handed  %s, %s, %s\n", b.For[i].SliceID, cli.KindOf(&b.For[i]), render.OneLine(b.For[i].Asked, 80))
 	}
 	if len(b.For) == 0 {
-		fmt.Fprintln(w, "  nothing was handed out for it here")
+		fmt.Fprintln(w, "  no slice or context was handed out for this turn here")
 	}
 	for _, id := range b.InAll[:min(len(b.InAll), mostPrinted)] {
 		fmt.Fprintf(w, "  all held    %s\n", id)
@@ -133,11 +133,11 @@ func printBlame(w io.Writer, _ *api.BlameQuery, b *api.Blame) {
 	if more := len(b.InAll) - mostPrinted; more > 0 {
 		fmt.Fprintf(w, "  all held    %d more\n", more)
 	}
-	fmt.Fprintf(w, "%s selects %s around the turn that it follows; cut %d times\n", b.Policy, cli.Count(b.Selected, "turn"), b.Tried)
+	fmt.Fprintf(w, "%s selects %s around the turn before this one; the slice was cut %d times\n", b.Policy, cli.Count(b.Selected, "turn"), b.Tried)
 	for _, p := range b.Pivots {
 		fmt.Fprintf(w, "  without     %s  %d others are lost, %d others come\n", p.Turn, p.Dropped, p.Added)
 	}
 	if len(b.Minimal) == 0 {
-		fmt.Fprintln(w, "  without any of them the others are selected as they were")
+		fmt.Fprintln(w, "  without any one of these turns the same other turns are selected")
 	}
 }

@@ -87,7 +87,7 @@ digest of the document is not the one that the file names. graphkernel atlas ver
 				return cli.Usagef("%s is no manifest: %v", args[0], err)
 			}
 			if m.Digest() != m.SHA256 {
-				a.IO.Warn("graphkernel: %s: the document is not the one with the digest that the file names", args[0])
+				a.IO.Warn("graphkernel: %s: the SHA-256 of the document differs from the one that the file names", args[0])
 				return cli.Finish(api.ExitTampered)
 			}
 			return a.Stores.WithReadKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {

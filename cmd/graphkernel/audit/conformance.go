@@ -42,7 +42,7 @@ func conformanceCommand(a *cli.App) *cobra.Command {
 		of := golden.Turns
 		for _, p := range parts {
 			if p.given && of != golden.Turns {
-				return "", cli.Usagef("--facts, --contexts and --beliefs: give one of them")
+				return "", cli.Usagef("--facts, --contexts and --beliefs exclude each other; give only one")
 			}
 			if p.given {
 				of = p.part

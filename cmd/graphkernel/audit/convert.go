@@ -95,6 +95,6 @@ func toSigstore(a *cli.App, ctx context.Context, s *cli.Session, data []byte, ou
 		return err
 	}
 	return a.IO.Print(map[string]string{"folder": out, "format": "sigstore"}, func(w io.Writer) {
-		fmt.Fprintf(w, "in %s; hand trusted_root.json and cosign.pub on by another way than the rest\n", out)
+		fmt.Fprintf(w, "the files are in %s; send trusted_root.json and cosign.pub over another channel than the others\n", out)
 	})
 }

@@ -46,14 +46,14 @@ func (f *discloseFlags) fit(c *cobra.Command, path, kind string) error {
 		for _, name := range slices.Concat(other.showing, other.with) {
 			switch given := c.Flags().Changed(name); {
 			case given && !slices.Contains(of.showing, name) && !slices.Contains(of.with, name):
-				return cli.Usagef("%s is %s: --%s says nothing about it", path, kind, name)
+				return cli.Usagef("%s is %s, to which --%s does not apply; leave it out", path, kind, name)
 			case given && slices.Contains(of.showing, name):
 				some = true
 			}
 		}
 	}
 	if !some {
-		return cli.Usagef("%s is %s: say with --%s what of it is shown", path, kind, strings.Join(of.showing, ", --"))
+		return cli.Usagef("%s is %s: name the parts to show with --%s", path, kind, strings.Join(of.showing, ", --"))
 	}
 	return nil
 }
@@ -123,7 +123,7 @@ func disclose(a *cli.App, c *cobra.Command, path string, flags *discloseFlags) e
 	case k == contexts.Bundles:
 		return discloseContext(a, c, path, data, flags)
 	case k.Parts == nil:
-		return cli.Usagef("%s is %s, which cannot be divided; hand on the whole", path, k.Noun)
+		return cli.Usagef("%s is %s, which cannot be disclosed in part; hand on the whole file", path, k.Noun)
 	}
 	whole, err := slice.ParseBundle(data)
 	if err != nil {
@@ -133,7 +133,7 @@ func disclose(a *cli.App, c *cobra.Command, path string, flags *discloseFlags) e
 		return err
 	}
 	if !flags.drop && (len(flags.named) > 0 || flags.issued != "") {
-		return cli.Usagef("--named and --issued go with --drop")
+		return cli.Usagef("--named and --issued need --drop")
 	}
 	if err := cli.Untampered(path, whole.Check()); err != nil {
 		return err
@@ -308,7 +308,7 @@ func idsOf[T fmt.Stringer](what string, of []T, names []string) ([]T, error) {
 		case found == 0:
 			return nil, cli.Usagef("no %s of the bundle has an id that begins with %q", what, name)
 		case found > 1:
-			return nil, cli.Usagef("%d %ss of the bundle have ids that begin with %q; give more of it", found, what, name)
+			return nil, cli.Usagef("%d %ss of the bundle have ids that begin with %q; give more characters of the id", found, what, name)
 		}
 	}
 	return ids, nil

@@ -34,7 +34,7 @@ func (k keptCheckpoint) load() ([]byte, error) {
 
 // errKeptMoved is wrapped when another program has kept a newer checkpoint meanwhile. The comparison must then be repeated with that checkpoint: otherwise,
 // if two programs are shown two histories at the same time, neither would notice.
-var errKeptMoved = errors.New("another program has kept a newer checkpoint meanwhile")
+var errKeptMoved = errors.New("another program stored a newer checkpoint meanwhile")
 
 // replace keeps a note, if the file still holds before.
 func (k keptCheckpoint) replace(before, note []byte) (err error) {
@@ -79,7 +79,7 @@ func originOf(a *cli.App, trust *ledger.Trust, file, named string) (string, erro
 	case 1:
 		return origins[0], nil
 	case 0:
-		return "", cli.Usagef("%s names no log %s; name one of those that it has with --origin", file, cli.First(named, "of tenant "+string(tenant)))
+		return "", cli.Usagef("%s names no log %s; choose one of its logs with --origin", file, cli.First(named, "of tenant "+string(tenant)))
 	}
 	return "", cli.Usagef("%s names %d logs of tenant %s (%s); name one with --origin", file, len(origins), tenant, strings.Join(origins, ", "))
 }

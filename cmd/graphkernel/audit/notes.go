@@ -84,7 +84,7 @@ func whyMissing(why string) string {
 	case evidence.WhyWithheld:
 		return "its text never came"
 	case evidence.WhyDisclosed:
-		return "left out by who handed this on"
+		return "left out by the sender"
 	}
 	return "not in this file"
 }
@@ -121,7 +121,7 @@ func (v *verdictJSON) missing() string {
 		if p := v.Provenance; p != nil && p.SchemaVersion == slice.FactsVersion {
 			of = "leaf"
 		}
-		parts = append(parts, cli.Count(v.Dropped, of)+" left out by who handed this on")
+		parts = append(parts, cli.Count(v.Dropped, of)+" left out by the sender")
 	}
 	return strings.Join(parts, ", ")
 }

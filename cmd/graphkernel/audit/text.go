@@ -26,7 +26,7 @@ func (v *verdictJSON) readable() (doubt string, ok bool) {
 	case api.ExitKeyUnknown:
 		signs := []slice.CheckID{slice.CheckToken, evidence.CheckAttestation}
 		failed := func(c api.Check) bool { return c.Status == slice.StatusFail && !slices.Contains(signs, c.ID) }
-		return "nobody's signature on this text was verified: it is whole in itself, and anybody can have written it", !slices.ContainsFunc(v.Checks, failed)
+		return "no signature on this text was verified: the text fits its digests, but anybody can have written both", !slices.ContainsFunc(v.Checks, failed)
 	}
 	return "", false
 }

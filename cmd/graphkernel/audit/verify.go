@@ -156,18 +156,18 @@ func verify(a *cli.App, ctx context.Context, path string, flags *verifyFlags) er
 	}
 	ofSlice := files.Bundle != nil || files.Disclosure != nil
 	if flags.text && !ofSlice {
-		return cli.Usagef("--text prints what a bundle or a disclosure says, and %s is neither", path)
+		return cli.Usagef("--text prints the content of a bundle or a disclosure, but %s is neither", path)
 	}
 	if flags.who && !ofSlice {
-		return cli.Usagef("--who is about a bundle or a disclosure, and %s is neither", path)
+		return cli.Usagef("--who applies to a bundle or a disclosure, but %s is neither", path)
 	}
 	if (flags.policy != "" || flags.full) && !ofSlice {
-		return cli.Usagef("--policy and --require-full are about a slice, and %s is none", path)
+		return cli.Usagef("--policy and --require-full apply to a slice, but %s is none", path)
 	}
 	verdict := evidence.Verdict{}
 	switch alone := files.Checkpoint == nil && !ofSlice; {
 	case alone && (!flags.leaves || files.Proof == nil || files.Attestation != nil || files.OldCheckpoint != nil || files.Consistency != nil):
-		return cli.Usagef("%s holds neither bundle.json, nor disclosure.json, nor checkpoint, so there is nothing to judge; a proof by itself is for graphkernel log verify", path)
+		return cli.Usagef("%s holds neither bundle.json, nor disclosure.json, nor checkpoint, so there is nothing to judge; to verify a proof alone, use graphkernel log verify", path)
 	case alone:
 		verdict = judge.JudgeProof(files.Proof)
 	default:
@@ -301,7 +301,7 @@ func judge(a *cli.App, ctx context.Context, path string, flags *verifyFlags) (ev
 	}
 	ring, err := a.Signing.Keyring()
 	if errors.Is(err, cli.ErrNoSecret) && judge.Trust == nil { // the form and the digests can still be checked
-		a.IO.Warn("graphkernel: nothing here can say who signed it: no trust file was named, and no key is here.\n%s", cmp.Or(trustBeside(path), cli.AskForTrust))
+		a.IO.Warn("graphkernel: the signer cannot be verified: no trust file was named, and there is no keyring here.\n%s", cmp.Or(trustBeside(path), cli.AskForTrust))
 		return judge, nil
 	}
 	if err != nil {
@@ -317,7 +317,7 @@ func trustBeside(path string) string {
 	for _, folder := range []string{path, filepath.Dir(path)} {
 		file := filepath.Join(folder, "trust.policy")
 		if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() && path != "-" {
-			return fmt.Sprintf("  %s lies there. What comes with the evidence proves nothing about it; if the operator gave you that file by another way: graphkernel verify %s --trust %s", file, path, file)
+			return fmt.Sprintf("  %s is in the same folder. A trust file that comes with the evidence proves nothing; if the operator gave you this file in another way: graphkernel verify %s --trust %s", file, path, file)
 		}
 	}
 	return ""
@@ -329,7 +329,7 @@ func checkMaxAge(maxAge time.Duration, trust *ledger.Trust) error {
 		return cli.Usagef("--max-age is %s, want a duration from 0 on", maxAge)
 	}
 	if maxAge > 0 && (trust == nil || !trust.Quorum()) {
-		return cli.Usagef("--max-age is about witnesses' cosignatures, and no trust file asks for any")
+		return cli.Usagef("--max-age limits the age of witnesses' cosignatures, but no trust file asks for any")
 	}
 	return nil
 }
@@ -476,7 +476,7 @@ func printVerdict(w io.Writer, v *verdictJSON) {
 		if v.Provenance.SchemaVersion == slice.FactsVersion {
 			of = "leaf"
 		}
-		fmt.Fprintf(w, "  %-8s %s, left out by who handed this on\n", "dropped", cli.Count(v.Dropped, of))
+		fmt.Fprintf(w, "  %-8s %s, left out by the sender\n", "dropped", cli.Count(v.Dropped, of))
 	}
 	if v.Reason != "" {
 		fmt.Fprintln(w, render.Visible(v.Reason))

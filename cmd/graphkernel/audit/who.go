@@ -29,7 +29,7 @@ type whoJSON struct {
 
 // influence returns the sentence about the turns that a policy admitted, for evidence without the texts that the agent was shown; count names their number.
 func influence(count string) string {
-	return "may have been influenced by " + count + ", and what it was shown is not here"
+	return "may have been influenced by " + count + ", but the context that it was shown is not here"
 }
 
 // An askedJSON is the person's turn that the anchor of a bundle is, or goes back to within the bundle.
@@ -79,7 +79,7 @@ func (v *verdictJSON) readWho(f *evidence.Files, path string) error {
 // read finds, in verified evidence, the person who asked, and what the agent saw or may have been influenced by.
 func (w *whoJSON) read(f *evidence.Files) error {
 	if f.Bundle == nil {
-		w.Nobody, w.Influence = "a disclosure does not say: it has parts of a bundle alone", influence("what the bundle held")
+		w.Nobody, w.Influence = "a disclosure does not say, because it has only parts of a bundle", influence("what the bundle held")
 		return nil
 	}
 	body, err := kinds.Parse(f.Bundle)
@@ -100,7 +100,7 @@ func (w *whoJSON) read(f *evidence.Files) error {
 	default:
 		w.Influence = influence(kinds.Of(f.Bundle).Noun)
 	}
-	w.Nobody = kinds.Of(f.Bundle).Noun + " has no turn that it goes on from"
+	w.Nobody = kinds.Of(f.Bundle).Noun + " names no turn that it continues"
 	return nil
 }
 
@@ -134,7 +134,7 @@ func (w *whoJSON) ofSlice(b *slice.Bundle) {
 		}
 		level = next
 	}
-	w.Nobody = "no turn in it that its anchor goes back to was said by a person"
+	w.Nobody = "no turn among the ancestors of its anchor was said by a person"
 }
 
 // ofContext uses the anchor, or the last turn of a person before it in its conversation: a context has no edges.

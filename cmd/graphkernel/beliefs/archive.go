@@ -35,7 +35,7 @@ item to archive, no file is written. The result, as JSON:
 		Args: spaceAnd(""),
 		RunE: func(c *cobra.Command, args []string) error {
 			if file == "" && !dry {
-				return cli.Usagef("name with --file the file to write, or give --dry-run")
+				return cli.Usagef("give the file to write with --file, or give --dry-run")
 			}
 			return a.Stores.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
 				out, err := cli.Do(c.Context(), s, api.ArchiveBeliefs, api.ArchiveRequest{Space: belief.Space(args[0])})
@@ -49,7 +49,7 @@ item to archive, no file is written. The result, as JSON:
 					}
 					said["file"] = file
 					if out, err = cli.Do(c.Context(), s, api.ArchiveBeliefs, api.ArchiveRequest{Space: belief.Space(args[0]), SHA256: out.SHA256}); err != nil {
-						return fmt.Errorf("%s is written: %w", file, err)
+						return fmt.Errorf("the archive %s is written, but its items are not archived: %w", file, err)
 					}
 				}
 				said["sha256"], said["items"], said["left"] = out.SHA256, out.Items, out.Left
@@ -76,7 +76,7 @@ func printArchived(w io.Writer, file string, dry bool, out *api.Archive) {
 		fmt.Fprintf(w, "%s archived in %s\n", cli.Count(len(out.Items), "item"), file)
 	}
 	if out.Left > 0 {
-		fmt.Fprintf(w, "%s left for another file\n", cli.Count(out.Left, "item"))
+		fmt.Fprintf(w, "%s left for another archive file\n", cli.Count(out.Left, "item"))
 	}
 }
 
@@ -96,7 +96,7 @@ The result, as JSON:
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if file == "" {
-				return cli.Usagef("name with --file the file to read")
+				return cli.Usagef("give the file to read with --file")
 			}
 			data, err := a.IO.ReadText(c.Context(), file, journal.MaxArchive)
 			if err != nil {
@@ -127,7 +127,7 @@ func printUnarchived(w io.Writer, dry bool, out *api.Unarchived) {
 		}
 		fmt.Fprintf(w, "%s  %s%s\n", oneLine(string(item.Item), len(item.Item)), what, reason(item.Reason))
 		if len(item.Conflict) > 0 {
-			fmt.Fprintf(w, "    it cannot be believed together with %s\n", saidAll(item.Conflict, " and "))
+			fmt.Fprintf(w, "    the item cannot be believed together with %s\n", saidAll(item.Conflict, " and "))
 		}
 	}
 	fmt.Fprintf(w, "%s %s\n", cli.Count(restored, "item"), would(dry, "restored", "would be restored"))

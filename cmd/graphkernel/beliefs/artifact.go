@@ -47,14 +47,14 @@ func artifactOf(text string) (api.Artifact, error) {
 	size, sized := given["size"]
 	digest, digested := given["sha256"]
 	if sized != digested {
-		return a, cli.Usagef("--artifact %.200q: size and sha256 are given together, or both read from the file", text)
+		return a, cli.Usagef("--artifact %.200q: give both size and sha256, or neither to read them from the file", text)
 	}
 	if !sized {
 		return a, measure(&a)
 	}
 	var err error
 	if a.Size, err = strconv.ParseInt(size, 10, 64); err != nil || a.Size < 0 {
-		return a, cli.Usagef("--artifact %.200q: the size %.40q, want a number of bytes", text, size)
+		return a, cli.Usagef("--artifact %.200q: size is %.40q, want a number of bytes", text, size)
 	}
 	if a.SHA256, err = dag.AnyCase(dag.ParseDigest)(digest); err != nil {
 		return a, cli.Usagef("--artifact %.200q: %w", text, err)
@@ -66,7 +66,7 @@ func artifactOf(text string) (api.Artifact, error) {
 func measure(a *api.Artifact) error {
 	file, err := os.Open(strings.TrimPrefix(a.Location, "file://"))
 	if errors.Is(err, fs.ErrNotExist) {
-		return cli.Usagef("--artifact %s: there is no file %.200q here; for what is kept elsewhere give size= and sha256=, too", a.Name, a.Location)
+		return cli.Usagef("--artifact %s: there is no file %.200q here; for a file that is kept elsewhere, also give size= and sha256=", a.Name, a.Location)
 	} else if err != nil {
 		return err
 	}

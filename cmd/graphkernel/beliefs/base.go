@@ -86,14 +86,14 @@ inferred, tool, verified, human, published or hard_rule.`,
 func printWhy(w io.Writer, y *api.Why) {
 	switch y.State {
 	case "believed":
-		fmt.Fprintf(w, "it is believed as of %d\n", y.AsOf)
+		fmt.Fprintf(w, "the statement is believed as of %d\n", y.AsOf)
 	case "ended":
-		fmt.Fprintf(w, "it is not believed as of %d\n", y.AsOf)
+		fmt.Fprintf(w, "the statement is not believed as of %d\n", y.AsOf)
 	case "erased":
-		fmt.Fprintf(w, "it is not believed as of %d, and nothing that is left ever stated it\n", y.AsOf)
-		fmt.Fprintln(w, "  these revisions may have, their words were erased:")
+		fmt.Fprintf(w, "the statement is not believed as of %d, and no remaining revision ever stated it\n", y.AsOf)
+		fmt.Fprintln(w, "  these revisions may have stated it, but their words were erased:")
 	default:
-		fmt.Fprintf(w, "it is not believed as of %d, and never was: nothing stated it, and it followed from nothing\n", y.AsOf)
+		fmt.Fprintf(w, "the statement is not believed as of %d and never was: no revision stated it, and it followed from no others\n", y.AsOf)
 	}
 	for i := range y.Erased {
 		e := &y.Erased[i]
@@ -138,7 +138,7 @@ func endedHow(e *api.EndedBelief) string {
 		if e.Instead != nil {
 			return what + " gave way to: " + said(*e.Instead)
 		}
-		return what + " gave way to what contradicts it"
+		return what + " gave way to statements that contradict it"
 	case "deprecated":
 		return strings.Replace("the item of "+what+" was deprecated", "the item of it", "its item", 1)
 	case "moved":
@@ -189,5 +189,5 @@ func printDiff(w io.Writer, d *api.BaseDiff) {
 		}
 	}
 	cutHint(w, cut)
-	fmt.Fprintf(w, "%d came and %d went from %d to %d\n", len(d.Added), len(d.Removed), d.From, d.To)
+	fmt.Fprintf(w, "added %d and removed %d statements between numbers %d and %d\n", len(d.Added), len(d.Removed), d.From, d.To)
 }

@@ -198,14 +198,14 @@ func (f *stating) read(c *cobra.Command, args []string) (err error) {
 	}
 	if f.Item != "" {
 		if c.Flags().Changed("kind") {
-			return cli.Usagef("--kind is of a new item without a name; leave it out, since --item says the kind")
+			return cli.Usagef("--kind is only for a new item without a name; leave it out, since the address in --item has the kind")
 		}
 		item, err := belief.ParseItem(string(f.Item))
 		if err != nil {
 			return cli.Usagef("--item: %w", err)
 		}
 		if string(item.Space()) != string(r.Space) {
-			return cli.Usagef("--item: %s is in the space %s, and %s is asked for", item, item.Space(), r.Space)
+			return cli.Usagef("--item: %s is in the space %s, but SPACE is %s", item, item.Space(), r.Space)
 		}
 	}
 	return nil
@@ -257,13 +257,13 @@ func printOutcome(w io.Writer, o *operator, r *api.BeliefRequest, out *api.Belie
 	case refused:
 		printRefusal(w, o, r, out)
 	case out.Repeated && out.Outcome == "unchanged":
-		fmt.Fprintf(w, "unchanged, it is believed already%s\n", became(r, out))
+		fmt.Fprintf(w, "unchanged: already believed%s\n", became(r, out))
 		return
 	case out.Repeated:
 		fmt.Fprintf(w, "answered before%s\n", became(r, out))
 		return
 	case out.Outcome == "unchanged":
-		fmt.Fprintln(w, "unchanged"+would(!o.states, "", ": none of it is believed"))
+		fmt.Fprintln(w, "unchanged"+would(!o.states, "", ": none of these statements is believed"))
 		return
 	case r.DryRun:
 		fmt.Fprintf(w, "%s would change%s\n", r.Space, became(r, out))
@@ -306,7 +306,7 @@ func became(r *api.BeliefRequest, out *api.BeliefOutcome) string {
 	switch {
 	case out.Item == "":
 	case out.Revision == 0:
-		parts = append(parts, oneLine(string(out.Item), len(out.Item))+" (nothing of it is believed now)")
+		parts = append(parts, oneLine(string(out.Item), len(out.Item))+" (none of its statements is believed now)")
 	case r.DryRun && out.Revision == 1 && r.Item == "": // its name will be drawn at random
 		parts = append(parts, "a new item")
 	default:
@@ -322,23 +322,23 @@ func became(r *api.BeliefRequest, out *api.BeliefOutcome) string {
 }
 
 func printRefusal(w io.Writer, o *operator, r *api.BeliefRequest, out *api.BeliefOutcome) {
-	why := "it contradicts what is believed"
+	why := "it contradicts other beliefs"
 	if out.Reason == "protected" {
-		why = "what would give way is protected by the tag published"
+		why = "a belief that would give way is protected by the tag published"
 	} else if o.name == "propose" {
-		why = "it contradicts what is more entrenched"
+		why = "it contradicts a more entrenched belief"
 	}
-	fmt.Fprintf(w, "refused, and what is believed has not changed: %s\n", why)
+	fmt.Fprintf(w, "refused, and no belief has changed: %s\n", why)
 	if out.Reason == "protected" && len(out.GaveWay) > 0 {
 		item := out.GaveWay[0].Item
-		fmt.Fprintf(w, "take the protection away with: graphkernel belief tag %s published none\n", oneLine(string(item), len(item)))
+		fmt.Fprintf(w, "remove the protection with: graphkernel belief tag %s published none\n", oneLine(string(item), len(item)))
 	}
 	if out.Seq != 0 && !r.DryRun {
 		is := "is"
 		if out.Repeated {
 			is = "was made before and is"
 		}
-		fmt.Fprintf(w, "the proposal "+is+" number %d of those that wait; see: graphkernel belief conflicts %s\n", out.Seq, r.Space)
+		fmt.Fprintf(w, "the proposal "+is+" waiting as conflict %d; see: graphkernel belief conflicts %s\n", out.Seq, r.Space)
 	}
 }
 
@@ -355,18 +355,18 @@ func conflictOf(o *operator, l *api.BeliefLoss) string {
 	}
 	if !o.states {
 		if len(others) == 0 {
-			return "since it is what is given up, or leads to it"
+			return "since it is a statement to give up, or such a statement follows from it"
 		}
-		return "since what is given up would follow from it with " + saidAll(others, " and ")
+		return "since a statement to give up would follow from it together with " + saidAll(others, " and ")
 	}
 	if len(others) == 1 {
 		other := others[0]
 		sameSlot := other.Subject == l.Statement.Subject && other.Predicate == l.Statement.Predicate
 		switch {
 		case sameSlot && other.Object == l.Statement.Object && other.Not != l.Statement.Not:
-			return "since it is the contrary of " + said(other)
+			return "since it is the opposite of " + said(other)
 		case sameSlot && !other.Not && !l.Statement.Not:
-			return "since only one of the two can hold, it or " + said(other)
+			return "since only one of two statements can hold, this one or " + said(other)
 		}
 	}
 	if len(others) == 0 {

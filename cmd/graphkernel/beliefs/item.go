@@ -127,7 +127,7 @@ func printItem(w io.Writer, of *api.ResolvedKref, newest []*api.ItemRevision) {
 	}
 	t.Render()
 	if older := of.Revisions - len(newest); older > 0 {
-		fmt.Fprintf(w, "%d older; see one with: graphkernel belief show '%s?r=1'\n", older, oneLine(string(of.Item), len(of.Item)))
+		fmt.Fprintf(w, "older revisions: %d; see one with: graphkernel belief show '%s?r=1'\n", older, oneLine(string(of.Item), len(of.Item)))
 	}
 }
 
@@ -169,7 +169,7 @@ func printRevision(w io.Writer, r *api.ItemRevision) {
 		fmt.Fprintf(w, "  %-10s %s\n", "confidence", r.Confidence)
 	}
 	if r.Withheld {
-		fmt.Fprintln(w, "  title and summary may say what was given up, so contexts leave them out")
+		fmt.Fprintln(w, "  title and summary may mention statements that were given up, so contexts leave them out")
 	}
 }
 
@@ -241,13 +241,13 @@ func exitOf(outcome string) int {
 func printChange(w io.Writer, out *api.KrefChange, space belief.Space, did string) {
 	switch out.Outcome {
 	case "refused":
-		fmt.Fprintln(w, "refused, and nothing has changed: these cannot be believed together")
+		fmt.Fprintln(w, "refused, and nothing has changed: these statements cannot be believed together")
 		for _, s := range out.Conflict {
 			fmt.Fprintf(w, "  %s\n", said(s))
 		}
-		fmt.Fprintf(w, "give up one that is believed with: graphkernel belief contract %s SUBJECT PREDICATE OBJECT\n", space)
+		fmt.Fprintf(w, "give up a believed one with: graphkernel belief contract %s SUBJECT PREDICATE OBJECT\n", space)
 	case "unchanged":
-		fmt.Fprintln(w, "unchanged: it is so already")
+		fmt.Fprintln(w, "unchanged: the item is already in this state")
 	default:
 		fmt.Fprintf(w, "%s, number %d\n", did, out.Seq)
 	}
@@ -287,7 +287,7 @@ whatever you choose.`,
 		},
 	}, func(in *api.NewTag) string { return string(in.Ref) }, func(in *api.NewTag) string {
 		if in.Revision == 0 {
-			return fmt.Sprintf("%s has no %s now", in.Ref, in.Tag)
+			return fmt.Sprintf("%s has no tag %s now", in.Ref, in.Tag)
 		}
 		return fmt.Sprintf("%s is %s", in.Tag, address(string(in.Ref), in.Revision))
 	}))

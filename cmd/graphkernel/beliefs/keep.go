@@ -80,7 +80,7 @@ belief propose:
 				return err
 			}
 			if len(in.From) == 0 || specificity == "" {
-				return cli.Usagef("name the originals with --from, and with --specificity how much of them it says, from 0 to 1")
+				return cli.Usagef("give the originals with --from, and with --specificity how much of their content the statements keep, from 0 to 1")
 			}
 			for _, ref := range in.From {
 				if _, err := addressOf("--from", ref); err != nil {

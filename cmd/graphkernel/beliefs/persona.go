@@ -155,9 +155,9 @@ func writePersona(a *cli.App, out string, p *api.Persona) error {
 func leftOf(l *api.PersonaLeft) string {
 	what := "left out"
 	if l.Taken {
-		what = "taken with the name " + oneLine(l.Name, widestName)
+		what = "exported with the name " + oneLine(l.Name, widestName)
 	} else if l.Name != "" {
-		what = "left out for the name " + oneLine(l.Name, widestName)
+		what = "left out because of the name " + oneLine(l.Name, widestName)
 	}
 	return fmt.Sprintf("%s  %s: %s", oneLine(string(l.Item), len(l.Item)), what, oneLine(l.Reason, len(l.Reason)))
 }
@@ -190,7 +190,7 @@ graphkernel belief propose:
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			if trust == "" {
-				return cli.Usagef("name with --trust the trust file that says whose signatures count")
+				return cli.Usagef("give with --trust the trust file that says whose signatures count")
 			}
 			t, err := a.IO.ReadTrust(c.Context(), trust)
 			if err != nil {
@@ -231,7 +231,7 @@ func opens(data []byte, t *ledger.Trust, in *api.PersonaImport) error {
 		return err
 	}
 	if e, failed := attest.ParseEnvelopeOf(attest.PersonaType, data); failed == nil && slices.ContainsFunc(e.Signatures(), func(s attest.Signature) bool { return retired[s.KeyID] }) {
-		return fmt.Errorf("%w: the trust file gives the key that signed an end, and nothing else says when it signed", token.ErrKeyRetired)
+		return fmt.Errorf("%w: in the trust file the key of this signature has an end, and nothing else says when it signed", token.ErrKeyRetired)
 	}
 	return err
 }
@@ -271,5 +271,5 @@ func waits(o *api.BeliefOutcome, in *api.PersonaImport) string {
 	if o.Seq == 0 || in.DryRun {
 		return ""
 	}
-	return fmt.Sprintf(": number %d of those that wait; see: graphkernel belief conflicts %s", o.Seq, in.Space)
+	return fmt.Sprintf(": waiting as conflict %d; see: graphkernel belief conflicts %s", o.Seq, in.Space)
 }

@@ -115,7 +115,7 @@ beliefs that contradict it give way; if that is refused (exit code ` + strconv.I
 func printResolved(w io.Writer, in *api.ConflictResolution, out *api.ResolvedConflict) {
 	switch {
 	case out.Outcome != nil && out.Outcome.Outcome == "refused":
-		fmt.Fprintf(w, "refused, and conflict %d goes on waiting\n", out.Conflict)
+		fmt.Fprintf(w, "refused; conflict %d keeps waiting\n", out.Conflict)
 	case in.DryRun:
 		fmt.Fprintf(w, "conflict %d would be %s\n", out.Conflict, out.How)
 	default:

@@ -50,7 +50,7 @@ func listSpaces(a *cli.App, c *cobra.Command) error {
 
 func printSpaces(w io.Writer, list []spaceJSON) {
 	if len(list) == 0 {
-		fmt.Fprintln(w, "nothing is believed yet; make a space for it with: graphkernel belief space PROJECT/NAME")
+		fmt.Fprintln(w, "there is no space of beliefs yet; make one with: graphkernel belief space PROJECT/NAME")
 		return
 	}
 	t := cli.NewTable(w, "space", "policy", "believed", "conflicts")
@@ -63,7 +63,7 @@ func printSpaces(w io.Writer, list []spaceJSON) {
 	}
 	t.Render()
 	if waits != "" {
-		fmt.Fprintf(w, "see what waits with: graphkernel belief conflicts %s\n", oneLine(waits, len(waits)))
+		fmt.Fprintf(w, "see the waiting proposals with: graphkernel belief conflicts %s\n", oneLine(waits, len(waits)))
 	}
 }
 
@@ -156,7 +156,7 @@ func printItems(w io.Writer, list *api.Items) {
 		case item.Erased:
 			fmt.Fprintf(w, "    %s\n", erased)
 		case item.Revision == 0:
-			fmt.Fprintln(w, "    nothing of it is believed")
+			fmt.Fprintln(w, "    none of its statements is believed")
 		}
 		for n := range item.Statements {
 			s := &item.Statements[n]

@@ -38,7 +38,7 @@ func agentNames() (names []string) {
 func agentOf(name string) (capture.Agent, error) {
 	agent, err := capture.ParseAgent(name)
 	if err != nil {
-		return "", cli.Usagef("there are no hooks for an agent %q; known are: %s", name, strings.Join(agentNames(), ", "))
+		return "", cli.Usagef("there are no hooks for an agent %q; known agents: %s", name, strings.Join(agentNames(), ", "))
 	}
 	return agent, nil
 }
@@ -100,7 +100,7 @@ not read since the last one that they read.
 				return err
 			}
 			if !slices.Contains(s.LeaveOut, folder) {
-				return cli.Usagef("%s is not left out; left out are: %q", folder, s.LeaveOut)
+				return cli.Usagef("%s is not left out; the folders that are left out: %q", folder, s.LeaveOut)
 			}
 			s.LeaveOut = slices.DeleteFunc(s.LeaveOut, func(out string) bool { return out == folder })
 			return nil
@@ -112,7 +112,7 @@ not read since the last one that they read.
 // noteStored notes the limits of leaving a folder out: it affects only future sessions, and the folder may not exist.
 func noteStored(a *cli.App, ctx context.Context, folder string) {
 	if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
-		a.IO.Note("graphkernel: there is no folder %s yet; it is left out all the same", folder)
+		a.IO.Note("graphkernel: there is no folder %s yet; its sessions will be left out anyway", folder)
 	}
 	stored := 0
 	_ = a.Stores.WithoutTakingIn(ctx, func(s *cli.Session) error { // conversations that cannot be read are not counted
@@ -125,7 +125,7 @@ func noteStored(a *cli.App, ctx context.Context, folder string) {
 		return err
 	})
 	if stored > 0 {
-		a.IO.Note("graphkernel: %s of it %s stored; graphkernel show lists conversations, and graphkernel erase --conversation ID deletes the texts of one", cli.Count(stored, "conversation"), map[bool]string{true: "stays", false: "stay"}[stored == 1])
+		a.IO.Note("graphkernel: %s of this folder %s stored; graphkernel show lists conversations, and graphkernel erase --conversation ID deletes the texts of one", cli.Count(stored, "conversation"), map[bool]string{true: "stays", false: "stay"}[stored == 1])
 	}
 }
 
@@ -180,7 +180,7 @@ func status(a *cli.App) error {
 	}
 	return a.IO.Print(s, func(w io.Writer) {
 		if s.Paused {
-			fmt.Fprintln(w, "capture is off; graphkernel capture on goes on")
+			fmt.Fprintln(w, "capture is off; turn it on with: graphkernel capture on")
 		}
 		for i := range s.Unread {
 			fmt.Fprintln(w, UnreadLine(&s.Unread[i]))
@@ -192,6 +192,6 @@ func status(a *cli.App) error {
 			p := &s.Sessions[i]
 			fmt.Fprintf(w, "%s  %s  %s  %s\n", p.Since, render.Visible(p.Session), render.Visible(p.Event), render.Visible(p.Transcript))
 		}
-		fmt.Fprintf(w, "%s to be taken in\n", cli.Count(len(s.Sessions), "session"))
+		fmt.Fprintf(w, "%s to be imported\n", cli.Count(len(s.Sessions), "session"))
 	})
 }

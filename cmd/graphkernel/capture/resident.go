@@ -133,7 +133,7 @@ func (at *Attendant) Run(ctx context.Context) error {
 		go func() {
 			defer close(served)
 			if err := at.listen.Serve(ctx, at.flags, at.answer); err != nil {
-				at.log.Warn("hooks are answered no more", "error", err)
+				at.log.Warn("hooks are no longer answered", "error", err)
 			}
 		}()
 	}
@@ -145,7 +145,7 @@ func (at *Attendant) Run(ctx context.Context) error {
 		done, err := cli.TakeIn(ctx, at.tell.spool, at.tell.session, at.screen, at.a.Clock())
 		if done.Turns > 0 {
 			at.touch()
-			at.log.Info("captured sessions were taken in", "sessions", done.Sessions, "turns", done.Turns)
+			at.log.Info("captured sessions were imported", "sessions", done.Sessions, "turns", done.Turns)
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -155,7 +155,7 @@ func (at *Attendant) Run(ctx context.Context) error {
 			said = ""
 		} else if err.Error() != said { // retried with every look
 			said = err.Error()
-			at.log.Warn("some of what was captured could not be taken in, and waits", "error", err)
+			at.log.Warn("some captured sessions could not be imported and keep waiting", "error", err)
 		}
 		if at.idle > 0 && at.listen == nil { // no hook could reach it
 			return nil
@@ -228,7 +228,7 @@ func (at *Attendant) answer(ctx context.Context, r *resident.Request) (*resident
 			return
 		}
 		if err := given.failed(context.Background(), err); err != nil {
-			at.log.Warn("a context that an agent did not get is on record as given", "error", err)
+			at.log.Warn("a context is recorded as given, but the agent did not get it", "error", err)
 		}
 	}
 }

@@ -96,7 +96,7 @@ func setup(ctx context.Context, a *cli.App, agent capture.Agent, f *setupFlags) 
 		return fmt.Errorf("%s: %w; nothing was changed", path, err)
 	}
 	if f.guard == "" && was != "" && !f.undo {
-		return cli.Usagef("tool calls are judged by %s; give --guard %s to keep that, or --guard %s to take the guard out", was, was, noContext)
+		return cli.Usagef("tool calls are judged by %s; give --guard %s to keep that, or --guard %s to remove the guard", was, was, noContext)
 	}
 	if f.guard == noContext {
 		f.guard = ""
@@ -134,11 +134,11 @@ func setup(ctx context.Context, a *cli.App, agent capture.Agent, f *setupFlags) 
 	}
 	return a.IO.Print(setupJSON{Settings: path, Changed: true}, func(w io.Writer) {
 		if f.undo {
-			fmt.Fprintf(w, "sessions of %s are no longer captured; what was captured stays, and so do the keys that signed what sessions were told; a process that answers hooks ends %g minutes after the last one\n", agent, idle.Minutes())
+			fmt.Fprintf(w, "sessions of %s are no longer captured; captured turns stay, and so do the keys that signed contexts; the process that answers hooks ends %g minutes after the last hook\n", agent, idle.Minutes())
 		}
 		switch {
 		case was != "" && (f.undo || f.guard == ""):
-			fmt.Fprintf(w, "the guard %s is taken out: tool calls are no longer judged\n", was)
+			fmt.Fprintf(w, "the guard %s is removed: tool calls are no longer judged\n", was)
 		case f.guard != "" && !f.undo:
 			fmt.Fprintf(w, "tool calls are judged by %s\n", f.guard)
 		}
@@ -146,7 +146,7 @@ func setup(ctx context.Context, a *cli.App, agent capture.Agent, f *setupFlags) 
 			return
 		}
 		if _, err := a.Signing.RingToSign(); err != nil && f.context != noContext && !a.Settings.AsksService() {
-			fmt.Fprintln(w, "there is no key yet, so no session is given a context: graphkernel keys init makes one")
+			fmt.Fprintln(w, "there is no signing key yet, so no session is given a context; make one with: graphkernel keys init")
 		}
 		fmt.Fprintf(w, "sessions of %s that begin now are captured; graphkernel show lists them, and graphkernel setup %s --undo ends it\n", agent, agent)
 		if agent == capture.Codex {
@@ -184,7 +184,7 @@ func agree(a *cli.App, change, path string, yes bool) error {
 	if !a.IO.IsTerminal(a.IO.Stdin) {
 		return cli.Usagef("standard input is no terminal to ask on; give --yes to change %s as shown", path)
 	}
-	return a.IO.Agree(fmt.Sprintf("Change %s so?", path), "nothing was changed")
+	return a.IO.Agree(fmt.Sprintf("Change %s as shown?", path), "nothing was changed")
 }
 
 // settingsOf returns the file of the agent's settings, with links resolved.

@@ -100,7 +100,7 @@ func watched(a *cli.App, folders []string) ([]string, error) {
 		}
 	}
 	if len(folders) == 0 {
-		return nil, cli.Usagef("no transcripts of a known agent are there (looked for %q in the home folder); give a FOLDER", transcriptFolders)
+		return nil, cli.Usagef("found no transcripts of a known agent (looked for %q in the home folder); give a FOLDER", transcriptFolders)
 	}
 	return folders, nil
 }

@@ -21,7 +21,7 @@ const AdmittedVariable = "GRAPHKERNEL_ADMITTED_SECRETS"
 func ParseAdmitted(text string) (secrets.Policy, error) {
 	p, err := secrets.ParsePolicy(text)
 	if err == nil && p == secrets.Redact {
-		err = fmt.Errorf("%s would change what a caller brings, who may hold digests of it; want report, refuse or off", p)
+		err = fmt.Errorf("%s would change the text of a caller who may already have its digest; want report, refuse or off", p)
 	}
 	return p, err
 }
@@ -89,7 +89,7 @@ func (a *Admitted) turns(ctx context.Context, tenant dag.Tenant, drafts []dag.Dr
 		}
 		for _, f := range found {
 			if a.screen.Policy() == secrets.Refuse {
-				return fmt.Errorf("turns[%d]: %w: turn %s has one in its %s (%s), and they are refused (admitted_secrets); nothing was admitted", i, ingest.ErrSecret, drafts[i].ID, f.In, f.Rule)
+				return fmt.Errorf("turns[%d]: %w: turn %s has a secret in its %s (%s), and secrets are refused (admitted_secrets); nothing was admitted", i, ingest.ErrSecret, drafts[i].ID, f.In, f.Rule)
 			}
 			if len(kept.Rules) == 0 {
 				kept.First = drafts[i].ID.String()
@@ -106,7 +106,7 @@ func (a *Admitted) texts(ctx context.Context, tenant dag.Tenant, texts []dag.Tex
 	for _, t := range texts {
 		for _, f := range a.screen.Text(t.Name, t.Text) {
 			if a.screen.Policy() == secrets.Refuse {
-				return fmt.Errorf("%s: %w: it has one (%s), and they are refused (admitted_secrets); nothing was recorded", t.In, ingest.ErrSecret, f)
+				return fmt.Errorf("%s: %w: the text has a secret (%s), and secrets are refused (admitted_secrets); nothing was recorded", t.In, ingest.ErrSecret, f)
 			}
 			if len(kept.Rules) == 0 {
 				kept.First = t.In

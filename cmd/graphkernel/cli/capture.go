@@ -108,7 +108,7 @@ func takeGiven(ctx context.Context, spool *capture.Spool, s *Session) error {
 			failed = errors.Join(failed, g.Done())
 		}
 		if final {
-			failed = fmt.Errorf("session %s of %s was given a context at %s that is on no record: %w", g.Session, g.Agent, g.At.Format(time.RFC3339), failed)
+			failed = fmt.Errorf("session %s of %s was given a context at %s that could not be recorded: %w", g.Session, g.Agent, g.At.Format(time.RFC3339), failed)
 		}
 		err = errors.Join(err, failed)
 	}
@@ -206,10 +206,10 @@ func (st *Stores) takeIn(ctx context.Context) {
 		return err
 	})
 	if done.Turns > 0 {
-		st.io.Note("took in %s of %s that went on since", Count(done.Turns, "turn"), Count(done.Sessions, "session"))
+		st.io.Note("imported %s of %s that grew since the last import", Count(done.Turns, "turn"), Count(done.Sessions, "session"))
 	}
 	if err != nil && ctx.Err() == nil {
-		st.io.Note("graphkernel: some of what was captured could not be taken in, and waits; see graphkernel capture: %v", err)
+		st.io.Note("graphkernel: some captured sessions could not be imported and keep waiting; see graphkernel capture: %v", err)
 	}
 }
 

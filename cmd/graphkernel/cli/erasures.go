@@ -24,7 +24,7 @@ func (st *Stores) ErasureSecret(create bool) ([]byte, error) {
 	path := st.settings.ErasuresPath()
 	if path == "" {
 		if create {
-			return nil, Usagef("no home folder to keep it in; set HOME or %s=FILE", ErasuresKeyVariable)
+			return nil, Usagef("no home folder to keep the key for erased texts in; set HOME or %s=FILE", ErasuresKeyVariable)
 		}
 		return nil, nil
 	}

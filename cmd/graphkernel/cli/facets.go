@@ -76,7 +76,7 @@ func (s *Session) Head(ctx context.Context) (dag.Seq, error) { return s.head(ctx
 func (s *Session) HoldsTurns(ctx context.Context) error {
 	head, err := s.Head(ctx)
 	if err == nil && head == 0 && s.Tenant != dag.DefaultTenant {
-		return fmt.Errorf("tenant %s: %w: nothing was ever admitted for it in this store", s.Tenant, store.ErrNotFound)
+		return fmt.Errorf("tenant %s: %w: this store has nothing of this tenant", s.Tenant, store.ErrNotFound)
 	}
 	return err
 }

@@ -70,7 +70,7 @@ func (s *Signing) Somebody() (identity.Identity, error) {
 
 // NoIdentity is the error of a command that needs an identity if there is none at path.
 func NoIdentity(path string) error {
-	return fmt.Errorf("%w: there is none at %s; graphkernel identity init makes one", identity.ErrNone, path)
+	return fmt.Errorf("%w: there is no identity at %s; graphkernel identity init makes one", identity.ErrNone, path)
 }
 
 // DrawName makes a name that no other kernel has. It ends in .invalid, which no host can have (RFC 2606).

@@ -48,7 +48,7 @@ func IsSliceBegin(text string) bool {
 // Issued finds the newest record of a bundle that was handed out, by its id or by a beginning that only this id has.
 func Issued(ctx context.Context, s *Session, name string) (found api.Issued, err error) {
 	if !IsSliceBegin(name) {
-		return found, Usagef("%.40q is no id of a slice or a context; want 16 hex digits, or at least %d that begin it", name, leastBegin)
+		return found, Usagef("%.40q is no id of a slice or a context; want 16 hex digits, or at least the first %d", name, leastBegin)
 	}
 	page, err := Do(ctx, s, api.ListSlices, api.SliceQuery{Begins: name, Paging: api.Paging{Limit: 100}})
 	if err != nil {
@@ -65,9 +65,9 @@ func Issued(ctx context.Context, s *Session, name string) (found api.Issued, err
 	}
 	switch {
 	case len(ids) == 0:
-		return found, fmt.Errorf("no slice or context of tenant %s has the id %s or one that begins so: %w; see: graphkernel slices", s.Tenant, name, store.ErrNotFound)
+		return found, fmt.Errorf("no slice or context of tenant %s has an id that is or begins with %s: %w; see: graphkernel slices", s.Tenant, name, store.ErrNotFound)
 	case len(ids) > 1:
-		return api.Issued{}, Usagef("%q begins several ids (%s); give more of the one you mean", name, strings.Join(ids[:min(len(ids), 5)], ", "))
+		return api.Issued{}, Usagef("%q begins several ids (%s); give more characters of the id you mean", name, strings.Join(ids[:min(len(ids), 5)], ", "))
 	}
 	return found, nil
 }

@@ -28,7 +28,7 @@ var ErrNoSecret error = api.Faultf(api.CodeKeyUnknown, "", "no key")
 // AskForTrust tells a receiver of evidence, who has no key and needs none, to ask for the trust file.
 const AskForTrust = "  Ask the operator for the trust file (graphkernel identity trust writes it) by another way than the evidence,\n" +
 	"  and for the folder that graphkernel attest writes; then: graphkernel verify FOLDER --trust FILE\n" +
-	"  Only who shares the operator's secret can check a token: --keys FILE or GRAPHKERNEL_SECRET"
+	"  Only somebody who shares the operator's secret can check a token: --keys FILE or GRAPHKERNEL_SECRET"
 
 // Keyring returns the keys of this run: with --dev a random key; otherwise the file that --keys names; otherwise $GRAPHKERNEL_SECRET; otherwise the file of
 // $GRAPHKERNEL_KEYS or the default file. If there are no keys, the error says what to do.

@@ -179,7 +179,7 @@ func (l localLedger) Checkpoint(ctx context.Context) ([]byte, error) {
 func (l localLedger) Hashes(ctx context.Context, level int, from uint64, n int) ([]ledger.Hash, error) {
 	hashes, err := l.local.Ledger().Hashes(ctx, l.tenant, level, from, n)
 	if err == nil && len(hashes) < n {
-		return nil, fmt.Errorf("%d hashes of level %d from %d on, of which %d are there: %w", n, level, from, len(hashes), monitor.ErrAbsent)
+		return nil, fmt.Errorf("want %d hashes of level %d from index %d on, but the ledger has only %d of them: %w", n, level, from, len(hashes), monitor.ErrAbsent)
 	}
 	return hashes, err
 }

@@ -123,10 +123,10 @@ func readModels(text string, into any) error {
 	d := json.NewDecoder(strings.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := d.Decode(into); err != nil {
-		return fmt.Errorf("%w: want a list of objects with url, model and so on, and a key by key_env or key_file alone (docs/retrieval.md)", err)
+		return fmt.Errorf("%w: want a list of objects with url, model and so on, and the key only in key_env or key_file (docs/retrieval.md)", err)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("there is something after the list")
+		return errors.New("there is text after the list")
 	}
 	return nil
 }
@@ -136,9 +136,9 @@ func readModels(text string, into any) error {
 func (e *endpoint) secret(s *Settings, known, variables *[]string) (key string, timeout time.Duration, err error) {
 	switch {
 	case slices.Contains(*known, e.Model):
-		return "", 0, fmt.Errorf("the model %q is there already", e.Model)
+		return "", 0, fmt.Errorf("a model %q exists already", e.Model)
 	case e.KeyEnv != "" && e.KeyFile != "":
-		return "", 0, errors.New("key_env and key_file name two keys; give one of them")
+		return "", 0, errors.New("key_env and key_file exclude each other; give only one")
 	}
 	*known = append(*known, e.Model)
 	if e.Timeout != "" {

@@ -338,7 +338,7 @@ func readGiven[In any](p *inputs) (in In, err error) {
 		}
 		switch {
 		case slices.ContainsFunc(v.given, isBlank) && !slices.Contains(p.args, key): // it would look as if it were not given
-			return in, Usagef("%s is empty: leave it out, or give one", p.placeOf(v))
+			return in, Usagef("%s is empty: leave it out, or give a value", p.placeOf(v))
 		case texts == nil && v.field.Required:
 			return in, Usagef("%s is required: %s", p.placeOf(v), strings.TrimSuffix(purposeOf(&v.field, v.text), " (required)"))
 		case texts != nil && v.raw == nil:

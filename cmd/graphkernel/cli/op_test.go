@@ -93,20 +93,20 @@ func TestOp(t *testing.T) {
 		}
 	}
 	for says, args := range map[string][]string{
-		"takes SESSION [WORD]…, got 0 arguments":       {},
-		`SESSION: "a b" does not match`:                {"a b"},
-		"WORD: 3 items, want 0 to 2":                   {"run", "a", "b", "c"},
-		"WORD: nothing is left of the name":            {"run", "???"},
-		"--role: ":                                     {"run", "--role", "nobody"},
-		"--hops: 9, want an integer from 1 to 8":       {"run", "--hops", "9"},
-		"--hops: want an integer":                      {"run", "--hops", "x"},
-		"--hops: not 7":                                {"run", "--hops", "7"},
-		"--least: ":                                    {"run", "--least", "2"},
-		"--since: ":                                    {"run", "--since", "soon"},
-		"--either: want left or right, got \"up\"":     {"run", "--either", "up"},
-		"--either is empty: leave it out, or give one": {"run", "--either", " "},
-		"unknown flag: --secret":                       {"run", "--secret", "x"},
-		"unknown flag: --session":                      {"run", "--session", "x"},
+		"takes SESSION [WORD]…, got 0 arguments":           {},
+		`SESSION: "a b" does not match`:                    {"a b"},
+		"WORD: 3 items, want 0 to 2":                       {"run", "a", "b", "c"},
+		"WORD: nothing is left of the name":                {"run", "???"},
+		"--role: ":                                         {"run", "--role", "nobody"},
+		"--hops: 9, want an integer from 1 to 8":           {"run", "--hops", "9"},
+		"--hops: want an integer":                          {"run", "--hops", "x"},
+		"--hops: not 7":                                    {"run", "--hops", "7"},
+		"--least: ":                                        {"run", "--least", "2"},
+		"--since: ":                                        {"run", "--since", "soon"},
+		"--either: want left or right, got \"up\"":         {"run", "--either", "up"},
+		"--either is empty: leave it out, or give a value": {"run", "--either", " "},
+		"unknown flag: --secret":                           {"run", "--secret", "x"},
+		"unknown flag: --session":                          {"run", "--session", "x"},
 	} {
 		if got, out, code := run("read", args...); got != nil || code != api.ExitUsage || !strings.Contains(out, says) {
 			t.Errorf("%q: exit code %d, want %d and %q\n%s", args, code, api.ExitUsage, says, out)

@@ -99,7 +99,7 @@ func (e *hiddenError) Unwrap() error { return e.err }
 // hides the password.
 func WithoutName(name string, err error) error {
 	if shown, sure := redact(name); err != nil && !sure {
-		return &hiddenError{"store " + shown + " cannot be opened, and why is not shown, since a part of a password may be in it: " +
+		return &hiddenError{"store " + shown + " cannot be opened; the reason is not shown, since it may contain a part of a password: " +
 			"write @ as %40, / as %2F, : as %3A, ? as %3F and % as %25 in a URL's user, password and parameters", err}
 	}
 	return err

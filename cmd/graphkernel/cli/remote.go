@@ -27,7 +27,7 @@ func remoteSession(ctx context.Context, c *client.Client, named dag.Tenant) (*Se
 		return nil, err
 	}
 	if named != "" && string(named) != who.Tenant {
-		return nil, Usagef("the API key is of tenant %s, and tenant %s is named", who.Tenant, named)
+		return nil, Usagef("the API key belongs to tenant %s, but tenant %s is named", who.Tenant, named)
 	}
 	s := &Session{
 		Tenant: dag.Tenant(who.Tenant), Slices: remoteSlices{c.Slices()}, Policies: remotePolicies{c.Policies()}, Facts: remoteFacts{c.Facts(), c}, Contexts: remoteContexts{c.Contexts()}, Beliefs: remoteBeliefs{c.Beliefs()},

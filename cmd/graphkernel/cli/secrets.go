@@ -87,7 +87,7 @@ func (st *Stores) secretsKey(toTry bool) (key secrets.Key, err error) {
 	}
 	key, made, err := st.makeKey(path, what)
 	if made {
-		st.io.Note("graphkernel: made %s, the key with which tokens of secrets are made; keep it, so that transcripts that are imported again are the same turns", st.settings.Abbreviate(path))
+		st.io.Note("graphkernel: made %s, the key for the tokens that replace secrets; keep it, so that a transcript that is imported again becomes the same turns", st.settings.Abbreviate(path))
 	}
 	return key, err
 }

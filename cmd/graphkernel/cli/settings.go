@@ -108,14 +108,14 @@ func (s *Settings) Server() (string, error) {
 	url := s.ServerFlag
 	switch {
 	case url != "" && s.StoreFlag != "":
-		return "", Usagef("--server and --store name two places; give one of them")
+		return "", Usagef("--server and --store exclude each other; give only one")
 	case url == "" && s.StoreFlag != "":
 		return "", nil
 	case url == "":
 		url = s.Getenv("GRAPHKERNEL_SERVER")
 	}
 	if url != "" && (s.Dev || s.KeysFlag != "" || s.IdentityFlag != "") {
-		return "", Usagef("--dev, --keys and --identity are of a kernel that runs here; the service at %s has its own", WithoutPassword(url))
+		return "", Usagef("--dev, --keys and --identity are for a kernel on this machine; the service at %s has its own keys", WithoutPassword(url))
 	}
 	return url, nil
 }

@@ -148,7 +148,7 @@ func (st *Stores) WithStore(ctx context.Context, ring token.Keyring, why purpose
 		Embedders: models.Embedders, Rerankers: models.Rerankers, ErasureSecret: st.ErasureSecret, IndexTexts: st.texts,
 	}
 	NewAdmitted(admitted, func(_ context.Context, in Kept) {
-		st.io.Warn("graphkernel: secrets are kept in %s (%s), the first in %s; --secrets and GRAPHKERNEL_SECRETS do not change what is brought or asked (%s=refuse refuses it)", in.What, in.Counts(), in.First, AdmittedVariable)
+		st.io.Warn("graphkernel: secrets are kept in %s (%s), the first in %s; --secrets and GRAPHKERNEL_SECRETS do not apply to texts that callers send (%s=refuse refuses such texts)", in.What, in.Counts(), in.First, AdmittedVariable)
 	}).Apply(&config)
 	k, err := kernel.Open(config)
 	if err != nil {

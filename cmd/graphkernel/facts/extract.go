@@ -97,7 +97,7 @@ func extractFacts(a *cli.App, ctx context.Context, only *dag.ConversationID, aft
 		result, err := Extract(a, ctx, s, only, after)
 		if err != nil {
 			if done := result.Asserted + result.Confirmed; done > 0 {
-				a.IO.Note("%s learned before this; extracting again goes on from there", cli.Was(done, "fact"))
+				a.IO.Note("%s learned before this; extracting again continues from there", cli.Was(done, "fact"))
 			}
 			return err
 		}

@@ -111,7 +111,7 @@ func endedBy(s *cli.Session, ctx context.Context, id knowledge.ID, seq uint64) (
 	case err != nil:
 		return "", "", err
 	case len(page.Acts) == 0 || uint64(page.Acts[0].Seq) != seq:
-		return "", "", fmt.Errorf("number %d, with which statement %s ended, is no act; see: graphkernel fsck", seq, id)
+		return "", "", fmt.Errorf("number %d, which ended statement %s, is not an act; see: graphkernel fsck", seq, id)
 	case page.Acts[0].Erased:
 		return "erased assertion", "", nil
 	case page.Acts[0].Kind == string(knowledge.Retract):
@@ -154,7 +154,7 @@ more acts, pass "next" as --after to get the next page.`,
 				fmt.Fprintf(w, "%d  %s  %s  %s\n", act.Seq, act.At, act.Kind, does(act))
 			}
 			if page.Next != "" {
-				fmt.Fprintf(w, "there are more: --after %s\n", page.Next)
+				fmt.Fprintf(w, "the next page: --after %s\n", page.Next)
 			}
 		},
 	})

@@ -151,7 +151,7 @@ func failedImport(a *cli.App, r *importedFactsJSON, err error) error {
 		return cli.Finish(r.ExitCode)
 	}
 	if done := r.Asserted + r.Confirmed; done > 0 {
-		a.IO.Note("%s learned before this; importing again goes on from there", cli.Was(done, "fact"))
+		a.IO.Note("%s learned before this; importing again continues from there", cli.Was(done, "fact"))
 	}
 	return err
 }

@@ -88,7 +88,7 @@ func statementNamed(ctx context.Context, s *cli.Session, what, text string) (str
 	case 1:
 		return found[0], nil
 	}
-	return "", cli.Usagef("%s: %q begins several statements (%s); give more of it", what, begin, strings.Join(found[:min(len(found), 3)], ", "))
+	return "", cli.Usagef("%s: %q begins several statements (%s); give more digits", what, begin, strings.Join(found[:min(len(found), 3)], ", "))
 }
 
 // A factAdded is a fact to be learned.
@@ -131,7 +131,7 @@ changed, and there is no "seq").`,
 		Means: map[string]func(string) (string, error){"supersedes": statementOf}, Opens: cli.ToMake,
 		Check: func(in *factAdded) error {
 			if in.Replace && len(in.Supersedes) > 0 {
-				return cli.Usagef("--replace supersedes what it finds; leave out --supersedes")
+				return cli.Usagef("--replace supersedes the facts that it finds; leave out --supersedes")
 			}
 			_, err := in.Act("")
 			return err

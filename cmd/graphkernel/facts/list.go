@@ -60,7 +60,7 @@ fact the newest evidence is shown, and all of it is counted.`,
 		Resolve: statement, Opens: cli.ToWrite, Holds: true,
 		Check: func(in *listing) error {
 			if in.Containing != "" && in.After != "" {
-				return cli.Usagef("--containing goes without --after")
+				return cli.Usagef("--containing and --after exclude each other; give only one")
 			}
 			_, _, err := in.InView(0)
 			return err
@@ -180,7 +180,7 @@ question as of an earlier number still finds them. At least one filter other tha
 		Ask: func(ctx context.Context, s *cli.Session, in api.Retracting) (api.Retracted, error) {
 			out, err := cli.Do(ctx, s, api.RetractFacts, in)
 			if err == nil && out.DryRun != in.DryRun {
-				err = fmt.Errorf("%w: dry_run is %t, and %t was asked for", client.ErrAnswer, out.DryRun, in.DryRun)
+				err = fmt.Errorf("%w: dry_run is %t, but %t was requested", client.ErrAnswer, out.DryRun, in.DryRun)
 			}
 			return out, err
 		},

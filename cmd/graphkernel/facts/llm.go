@@ -71,7 +71,7 @@ func (f *llmFlags) given(c *cobra.Command) (bool, error) {
 	if !c.Flags().Changed("llm-url") {
 		for _, name := range llmFlagNames {
 			if c.Flags().Changed(name) {
-				return false, cli.Usagef("--%s is about asking a model; say where with --llm-url", name)
+				return false, cli.Usagef("--%s applies only if a model is asked; give its URL with --llm-url", name)
 			}
 		}
 		return false, nil
@@ -82,7 +82,7 @@ func (f *llmFlags) given(c *cobra.Command) (bool, error) {
 	case f.most < 0:
 		return false, cli.Usagef("--llm-max-requests is %d, want 0 or more", f.most)
 	case f.timeout <= 0:
-		return false, cli.Usagef("--llm-timeout is %s, want more than nothing, such as 5m", f.timeout)
+		return false, cli.Usagef("--llm-timeout is %s, want a duration above zero, such as 5m", f.timeout)
 	}
 	return true, nil
 }
@@ -99,7 +99,7 @@ func (f *llmFlags) extractor(a *cli.App) (*llm.Extractor, error) {
 	})
 	switch {
 	case errors.Is(err, llm.ErrPlaintext):
-		return nil, cli.Usagef("--llm-url: %w; give an https:// address, or --llm-insecure if the way there is safe", err)
+		return nil, cli.Usagef("--llm-url: %w; give an https:// address, or --llm-insecure if the network is safe without encryption", err)
 	case errors.Is(err, llm.ErrModel):
 		return nil, cli.Usagef("--llm-model: %w", err)
 	case err != nil:
@@ -150,7 +150,7 @@ func askForFacts(a *cli.App, ctx context.Context, f *llmFlags, only *dag.Convers
 		bar.Stop()
 		if err != nil {
 			if x.result.Answers > 0 {
-				a.IO.Note("%s kept and %s learned before this; extracting again goes on from there", cli.Was(x.result.Answers, "answer"), cli.Was(x.result.Asserted+x.result.Confirmed, "fact"))
+				a.IO.Note("%s kept and %s learned before this; extracting again continues from there", cli.Was(x.result.Answers, "answer"), cli.Was(x.result.Asserted+x.result.Confirmed, "fact"))
 			}
 			return err
 		}
@@ -170,9 +170,9 @@ func printAsked(w io.Writer, r *askedJSON) {
 		n    int
 		text string
 	}{
-		{r.Cut, "turns were longer than is shown, and were shown cut off"},
+		{r.Cut, "turns were too long and were shown to the model cut off"},
 		{r.Retries, "requests were repeated"},
-		{r.Unusable, "questions got no answer that can be kept; extracting again asks them again"},
+		{r.Unusable, "questions got no usable answer; extracting again asks them again"},
 		{r.Left, "questions are left, since --llm-max-requests is reached; extracting again asks them"},
 		{r.Retracted, "facts were retracted or superseded before, and stay so"},
 	} {
@@ -368,10 +368,10 @@ func (x *asking) failed(err error) error {
 	}
 	x.result.Unusable++
 	if x.unusable++; x.unusable >= most {
-		return fmt.Errorf("%d questions in a row got no answer that can be kept, the last of them: %w", most, err)
+		return fmt.Errorf("%d questions in a row got no usable answer, the last of them: %w", most, err)
 	}
 	if x.result.Unusable == 1 {
-		x.note("a question got no answer that can be kept: %v", err)
+		x.note("a question got no usable answer: %v", err)
 	}
 	return nil
 }

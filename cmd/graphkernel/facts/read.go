@@ -32,7 +32,7 @@ var factForms = []string{formTSV, formJSONL, formMemory}
 // MostLine is the most bytes of a line in a list of facts.
 const MostLine = 64 << 20
 
-var errEmptyList = errors.New("it holds no facts")
+var errEmptyList = errors.New("the list holds no facts")
 
 // A factList is a list of facts that can be read again from its beginning: a file, or the content of standard input or of a pipe.
 type factList struct {

@@ -61,7 +61,7 @@ bundle or were learned from its turns, as of its number.`,
 // noteUnknown notes entities that no fact is about: a mistyped name must not look like an entity without relations.
 func noteUnknown(a *cli.App, ctx context.Context, s *cli.Session, asOf uint64, names ...string) (unknown int, err error) {
 	if asOf == 0 {
-		a.IO.Warn("nothing is known of anything: no fact was ever learned here")
+		a.IO.Warn("no entity is known: no fact was ever learned here")
 		return len(names), nil
 	}
 	for _, name := range names {
@@ -71,7 +71,7 @@ func noteUnknown(a *cli.App, ctx context.Context, s *cli.Session, asOf uint64, n
 		}
 		if page.Total == 0 {
 			unknown++
-			a.IO.Warn("nothing is known of %.80q, as of %d; see: graphkernel knowledge list --containing TEXT", name, asOf)
+			a.IO.Warn("nothing is known about %.80q, as of %d; see: graphkernel knowledge list --containing TEXT", name, asOf)
 		}
 	}
 	return unknown, nil
@@ -80,9 +80,9 @@ func noteUnknown(a *cli.App, ctx context.Context, s *cli.Session, asOf uint64, n
 func printCut(w io.Writer, cut, flag string) {
 	switch knowledge.Cut(cut) {
 	case knowledge.CutResults:
-		fmt.Fprintf(w, "there are more than %s lets through\n", flag)
+		fmt.Fprintf(w, "there are more results than %s allows\n", flag)
 	case knowledge.CutWork:
-		fmt.Fprintf(w, "there may be more: the search ended at %d facts; go fewer --hops, or follow a --predicate\n", knowledge.MaxWork)
+		fmt.Fprintf(w, "there may be more: the search ended at %d facts; use fewer --hops, or name a --predicate\n", knowledge.MaxWork)
 	}
 }
 

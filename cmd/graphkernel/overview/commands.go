@@ -148,10 +148,10 @@ func (s *statusJSON) print(w io.Writer, absent bool) {
 		fmt.Fprintf(w, "key      %s\n", cmp.Or(s.KeyID, "none yet; nothing can be signed"))
 	}
 	if s.Waiting > 0 {
-		fmt.Fprintf(w, "spool    %s to be taken in; see: graphkernel capture\n", cli.Count(s.Waiting, "session"))
+		fmt.Fprintf(w, "spool    %s to be imported; see: graphkernel capture\n", cli.Count(s.Waiting, "session"))
 	}
 	if s.Paused {
-		fmt.Fprintln(w, "spool    capture is off; graphkernel capture on goes on")
+		fmt.Fprintln(w, "spool    capture is off; turn it on with: graphkernel capture on")
 	}
 	for i := range s.Unread {
 		fmt.Fprintf(w, "hooks    %s\n", hooks.UnreadLine(&s.Unread[i]))

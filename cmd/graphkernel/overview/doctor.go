@@ -96,11 +96,11 @@ func (d *diagnosis) place(ctx context.Context) {
 	case errors.Is(err, cli.ErrNoStore):
 		d.add(of, note, "graphkernel import PATH makes it", "%s is not there yet", where)
 	case err != nil && url != "":
-		d.add(of, wrong, "if the message names no cause: start the service, mend the URL, or give the API key in GRAPHKERNEL_KEY", "%s: %v", where, err)
+		d.add(of, wrong, "if the message names no cause: start the service, correct the URL, or give the API key in GRAPHKERNEL_KEY", "%s: %v", where, err)
 	case err != nil:
 		mend := "graphkernel fsck says more; graphkernel restore brings a backup back"
 		if cli.IsPostgres(d.a.Settings.StoreName()) {
-			mend = "start the database, or mend the URL; what it holds is not damaged by being out of reach"
+			mend = "start the database, or correct the URL; an unreachable database does not lose data"
 		}
 		d.add(of, wrong, mend, "%s: %v", where, err)
 	default:
@@ -113,7 +113,7 @@ func (d *diagnosis) place(ctx context.Context) {
 			if url != "" {
 				mend = "the service is making it; its log says if it cannot"
 			}
-			d.add("search", note, mend, "the index of search lacks the newest %s, so searches and contexts leave them out", cli.Count(n, "number"))
+			d.add("search", note, mend, "the search index lacks the newest %s, so searches and contexts leave them out", cli.Count(n, "number"))
 		}
 		d.constraints(spaces.Spaces)
 	}
@@ -136,7 +136,7 @@ func (d *diagnosis) file(ctx context.Context) {
 	case report.Found > 0:
 		d.add("file", wrong, "graphkernel fsck says which turns cannot be read; graphkernel restore brings a backup back", "the store's file is damaged: %s", report.Findings[0].Detail)
 	case brief.Err() != nil:
-		d.add("file", note, "graphkernel fsck checks all of it", "the store's file was not checked whole within %v", fileCheck)
+		d.add("file", note, "graphkernel fsck checks all of it", "the check of the store's file did not finish within %v", fileCheck)
 	}
 }
 
@@ -149,11 +149,11 @@ func (d *diagnosis) constraints(spaces []api.Space) {
 		}
 		if c.Over {
 			d.add("constraints", wrong, "graphkernel belief rules "+string(s.Space)+" lists them; end some with graphkernel belief contract or belief deprecate",
-				"the space %s has %d in %d bytes, the longest %d; at most 64 in 16384, each at most 2048. Contexts leave out the newest that do not fit, and one of this space alone is refused then", s.Space, c.Count, c.Bytes, c.Longest)
+				"the space %s has %d constraints of %d bytes in all, the longest of %d bytes; a context holds at most 64 constraints, 16384 bytes in all and 2048 bytes each. Contexts leave out the newest constraints that do not fit, and a context of this space alone is refused", s.Space, c.Count, c.Bytes, c.Longest)
 		}
 		if c.Proposed > 0 {
 			d.add("constraints", note, "graphkernel belief revise states one as your own; graphkernel belief contract ends one",
-				"in the space %s, %s of kinds that every context has: an agent proposed what they say, so they are no constraints", s.Space, cli.Count(c.Proposed, "item"))
+				"the space %s has %s of the kinds that every context must have, but an agent proposed them, so they are not constraints", s.Space, cli.Count(c.Proposed, "item"))
 		}
 	}
 }
@@ -165,9 +165,9 @@ func (d *diagnosis) keys(context.Context) {
 	ring, err := d.a.Signing.Keyring()
 	switch {
 	case errors.Is(err, cli.ErrNoSecret):
-		d.add("key", note, "graphkernel keys init", "there is none, so nothing can be signed")
+		d.add("key", note, "graphkernel keys init", "there is no key, so nothing can be signed")
 	case err != nil:
-		d.add("key", wrong, "mend the file, or name another with --keys", "%v", err)
+		d.add("key", wrong, "correct the file, or name another with --keys", "%v", err)
 	default:
 		if id, err := ring.Signer(); err != nil {
 			d.add("key", wrong, "graphkernel keys rotate", "%v", err)
@@ -177,9 +177,9 @@ func (d *diagnosis) keys(context.Context) {
 	}
 	switch id, err := d.a.Signing.Identity(); {
 	case err != nil:
-		d.add("identity", wrong, "mend the file, or name another with --identity", "%v", err)
+		d.add("identity", wrong, "correct the file, or name another with --identity", "%v", err)
 	case id.Name() == "":
-		d.add("identity", note, "graphkernel identity init --name HOST, with a host name of yours", "there is none, so nothing can be attested for third parties")
+		d.add("identity", note, "graphkernel identity init --name HOST, with a host name of yours", "there is no identity, so nothing can be attested for third parties")
 	default:
 		d.add("identity", fine, "", "%s", id.Name())
 	}
@@ -193,7 +193,7 @@ func (d *diagnosis) erasures(ctx context.Context) {
 	secret, err := d.a.Stores.ErasureSecret(false)
 	switch {
 	case err != nil:
-		d.add("erasures", wrong, "mend the file, or name another with "+cli.ErasuresKeyVariable, "erased texts that come again are not recognised: %v", err)
+		d.add("erasures", wrong, "correct the file, or name another with "+cli.ErasuresKeyVariable, "erased texts that come again are not recognised: %v", err)
 		return
 	case secret != nil:
 		d.add("erasures", fine, "", "erased texts that come again are held back, by the key in %s", d.a.Settings.Abbreviate(d.a.Settings.ErasuresPath()))
@@ -205,7 +205,7 @@ func (d *diagnosis) erasures(ctx context.Context) {
 		return err
 	})
 	if err == nil && len(some.Erasures) > 0 { // place reports errors of the store
-		d.add("erasures", note, "bring the file back if there was one; else the next erasure makes it, for what is erased from then on", "texts were erased, and there is no key to recognise them by when they come again")
+		d.add("erasures", note, "restore the file if there was one; otherwise the next erasure makes it, for texts that are erased from then on", "texts were erased, but there is no key to recognise copies of them that come again")
 	}
 }
 
@@ -240,7 +240,7 @@ func (d *diagnosis) spool(context.Context) {
 	case late > 0:
 		d.add("spool", wrong, "graphkernel capture lists them; graphkernel import TRANSCRIPT says what is wrong with one", "%s waited for more than a day", cli.Count(late, "session"))
 	default:
-		d.add("spool", fine, "", "%s to be taken in", cli.Count(len(pending), "session"))
+		d.add("spool", fine, "", "%s to be imported", cli.Count(len(pending), "session"))
 	}
 }
 
@@ -255,18 +255,18 @@ func (d *diagnosis) unread(ctx context.Context) {
 		d.add("hooks", wrong, "remove the file", "%v", err)
 	}
 	for i := range list {
-		status, mend := wrong, "the agent, or a program between, calls the hook without an event on standard input; look for what wraps its command in the agent's settings. This ends when an event is read"
+		status, mend := wrong, "the agent, or a program between, calls the hook without an event on standard input; look in the agent's settings for a program that wraps the hook. This report ends when an event is read"
 		if list[i].Hook == capture.HookContext {
-			status, mend = note, "it ends with the next context that is given in time"
+			status, mend = note, "this report ends with the next context that is given in time"
 		}
 		d.add("hooks", status, mend, "%s", hooks.UnreadLine(&list[i]))
 	}
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	if resident.There(ctx, spool.Folder()) {
-		d.add("hooks", fine, "", "a process has the store open for them")
+		d.add("hooks", fine, "", "a process keeps the store open for hooks")
 	} else if in, err := spool.ReadyIn(); err == nil && len(in.Policies) > 0 {
-		d.add("hooks", fine, "", "no process has the store open for them; the next session starts one")
+		d.add("hooks", fine, "", "no process keeps the store open for hooks; the next session starts one")
 	}
 }
 
@@ -276,7 +276,7 @@ func (d *diagnosis) agents(ctx context.Context) {
 	for _, agent := range capture.Agents {
 		in, err := hooks.Inspect(ctx, d.a, agent)
 		if err != nil {
-			d.add(string(agent), wrong, "mend the file; graphkernel setup changes nothing in one that it cannot read", "%v", err)
+			d.add(string(agent), wrong, "correct the file; graphkernel setup does not change a file that it cannot read", "%v", err)
 		}
 		if in != nil {
 			d.agent(in)
@@ -286,7 +286,7 @@ func (d *diagnosis) agents(ctx context.Context) {
 		found = found || err != nil || in != nil
 	}
 	if !found {
-		d.add("agent", note, "", "none is on this machine: there are no settings of claude-code, codex or gemini")
+		d.add("agent", note, "", "no known agent is on this machine: there are no settings of claude-code, codex or gemini")
 	}
 }
 
@@ -295,11 +295,11 @@ func (d *diagnosis) agent(in *hooks.Installation) {
 	again := "graphkernel setup " + of
 	switch {
 	case in.Hooks == 0:
-		d.add(of, note, again, "its sessions do not come by themselves: %s has no hooks of this program", in.Settings)
+		d.add(of, note, again, "its sessions are not captured: %s has no hooks of this program", in.Settings)
 	case len(in.Missing) > 0:
 		d.add(of, wrong, again, "hooks in %s run a program that is not there: %s", in.Settings, strings.Join(in.Missing, ", "))
 	case in.Off != "":
-		d.add(of, wrong, "take that out if hooks are to run", "its hooks are switched off: %s", in.Off)
+		d.add(of, wrong, "remove that setting if hooks should run", "its hooks are switched off: %s", in.Off)
 	case in.Other != "":
 		d.add(of, note, again, "its sessions go to another store or service: hooks in %s name the spool %s", in.Settings, in.Other)
 	default:
@@ -310,11 +310,11 @@ func (d *diagnosis) agent(in *hooks.Installation) {
 	}
 	switch {
 	case in.Version == "":
-		d.add(of, note, "", "which version of %s this is could not be found out", in.Agent)
+		d.add(of, note, "", "the version of %s could not be determined", in.Agent)
 	case in.Old && in.Guard != "":
-		d.add(of, wrong, "update it to 2.1.295 or newer", "version %s runs a tool call if the guard itself cannot be started", in.Version)
+		d.add(of, wrong, "update it to 2.1.295 or newer", "version %s runs a tool call even if the guard cannot be started", in.Version)
 	case in.Guard != "" && in.Agent != capture.ClaudeCode:
-		d.add(of, note, "", "version %s; a tool call runs if the guard itself cannot be started", in.Version)
+		d.add(of, note, "", "version %s; a tool call runs even if the guard cannot be started", in.Version)
 	default:
 		d.add(of, fine, "", "version %s", in.Version)
 	}
@@ -334,7 +334,7 @@ func (d *diagnosis) arrivals(in *hooks.Installation) {
 			d.add(string(in.Agent), fine, "", "a hook was called last at %s", arrived.Format(time.RFC3339))
 		}
 	default:
-		mend := "a session calls the hooks that were there when it began: begin another one"
+		mend := "a session uses the hooks that existed when it began: begin a new session"
 		if in.Agent == capture.Codex {
 			mend = "codex runs hooks once you have trusted them: type /hooks in a session"
 		}
@@ -342,7 +342,7 @@ func (d *diagnosis) arrivals(in *hooks.Installation) {
 		if !arrived.IsZero() {
 			last = "a hook was called last at " + arrived.Format(time.RFC3339)
 		}
-		d.add(string(in.Agent), wrong, mend, "it wrote a transcript at %s, and %s", written.Format(time.RFC3339), last)
+		d.add(string(in.Agent), wrong, mend, "the agent wrote a transcript at %s, but %s", written.Format(time.RFC3339), last)
 	}
 }
 
@@ -362,7 +362,7 @@ func (d *diagnosis) context(ctx context.Context, in *hooks.Installation) {
 	case errors.Is(err, cli.ErrNoSecret):
 		d.add(of, note, "graphkernel keys init", "sessions begin without a context: there is no key to sign it with")
 	case err != nil:
-		d.add(of, wrong, "mend what the message names; until then sessions begin without a context", "a context would be refused now: %v", err)
+		d.add(of, wrong, "correct what the message names; until then sessions begin without a context", "a context would be refused now: %v", err)
 	default:
 		d.add(of, fine, "", "contexts would be given by %s", cmp.Or(string(hooks.ContextPolicy(in.Context)), "the kernel's default policy"))
 	}

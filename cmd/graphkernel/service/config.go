@@ -240,7 +240,7 @@ func addSettings(values map[string]string, above string, section map[string]any)
 			return fmt.Errorf("there is no setting %q; graphkernel config lists them", key)
 		}
 		if _, twice := values[key]; twice {
-			return fmt.Errorf("the setting %q is there twice", key)
+			return fmt.Errorf("the setting %q occurs twice", key)
 		}
 		text, err := textOf(v)
 		if err != nil {
@@ -378,7 +378,7 @@ func (r *reading) tenants(key string) []dag.Tenant {
 	for _, part := range r.list(key) {
 		t, err := dag.ParseTenant(part)
 		if err == nil && slices.Contains(list, t) {
-			err = errors.New("it occurs twice")
+			err = errors.New("the tenant occurs twice")
 		}
 		if err != nil && r.err == nil {
 			r.err = cli.Usagef("%s holds %q (%s): %v", key, part, r.origin[key], err)

@@ -109,7 +109,7 @@ func TestReadSettingsRefuses(t *testing.T) {
 		"7: 5":                              `there is no setting "7"`,
 		"secret: abab":                      `there is no setting "secret"`,
 		"addr: a\naddr: b":                  `line 2: mapping key "addr" already defined at line 1`,
-		"limits.rate: 1\nlimits: {rate: 2}": `the setting "limits.rate" is there twice`,
+		"limits.rate: 1\nlimits: {rate: 2}": `the setting "limits.rate" occurs twice`,
 		"limits: {rate: 1, rate: 2}":        `mapping key "rate" already defined`,
 		"addr: [":                           "line 1",
 		"addr: a\n\tlimits: b":              "line 2",

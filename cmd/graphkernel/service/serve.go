@@ -114,7 +114,7 @@ func (r *reading) service() (*Service, error) {
 		r.err = cli.Usagef("trace.exporter is %q (%s), want %s", s.Exporter, r.origin["trace.exporter"], strings.Join(known, " or "))
 	}
 	if (r.text("tls.cert") == "") != (r.text("tls.key") == "") && r.err == nil {
-		r.err = cli.Usagef("tls.cert and tls.key belong together; one of them is not given")
+		r.err = cli.Usagef("tls.cert and tls.key need each other; one of them is missing")
 	}
 	s.provider = r.provider()
 	if len(s.readings) > 0 && s.level > slog.LevelInfo && r.err == nil {
@@ -127,7 +127,7 @@ func (r *reading) service() (*Service, error) {
 		}
 	}
 	if given != 0 && given != 3 && r.err == nil {
-		r.err = cli.Usagef("oidc.issuer, oidc.audience and oidc.jwks belong together; %d of them are given", given)
+		r.err = cli.Usagef("give all of oidc.issuer, oidc.audience and oidc.jwks, or none of them; %d are given", given)
 	}
 	return s, r.err
 }
@@ -214,7 +214,7 @@ func serve(a *cli.App, ctx context.Context, r *reading) (err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	if unwritable != nil {
-		log.ErrorContext(ctx, "the store takes no writes: the service answers what only reads, and begins again when it does", "error", unwritable)
+		log.ErrorContext(ctx, "the store takes no writes: the service answers read requests only, and restarts when the store takes writes again", "error", unwritable)
 		tick := time.NewTicker(lookForRoom)
 		defer tick.Stop()
 		again := false

@@ -20,7 +20,7 @@ func attend(a *cli.App, ctx context.Context, s *cli.Session, spool *capture.Spoo
 	}
 	go func() {
 		if err := at.Run(ctx); err != nil && !errors.Is(err, context.Canceled) {
-			log.Warn("hooks are not answered any more", "error", err)
+			log.Warn("hooks are no longer answered", "error", err)
 		}
 	}()
 }

@@ -20,10 +20,10 @@ func devStore(a *cli.App) (removed func(*error), err error) {
 	a.Settings.StoreFlag = "sqlite:" + filepath.Join(folder, "graphkernel.db")
 	for _, other := range []struct{ name, store string }{{"GRAPHKERNEL_STORE", a.Settings.Getenv("GRAPHKERNEL_STORE")}, {"store of the settings file", a.Settings.FileStore}} {
 		if other.store != "" {
-			a.IO.Warn("graphkernel: --dev leaves the %s alone, since its signatures are of this run; --store names a store to keep", other.name)
+			a.IO.Warn("graphkernel: --dev does not use the %s, since signatures of --dev are valid for this run only; name a store to keep with --store", other.name)
 		}
 	}
-	a.IO.Note("graphkernel: --dev: the store is of this run alone; --store names one to keep")
+	a.IO.Note("graphkernel: --dev: the store exists for this run only; name a store to keep with --store")
 	return func(err *error) {
 		if gone := os.RemoveAll(folder); *err == nil {
 			*err = gone

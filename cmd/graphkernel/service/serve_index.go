@@ -16,7 +16,7 @@ func keepIndex(ctx context.Context, k *kernel.Kernel, s store.Store, log *slog.L
 	for after := dag.Tenant(""); ; after = tenants[len(tenants)-1] {
 		some, err := s.Tenants(ctx, after, page)
 		if err != nil && ctx.Err() == nil {
-			log.WarnContext(ctx, "the index of search is made of tenants that are asked for alone", "error", err.Error())
+			log.WarnContext(ctx, "the search index is built only for tenants that are queried", "error", err.Error())
 		}
 		tenants = append(tenants, some...)
 		if len(some) < page {
@@ -24,6 +24,6 @@ func keepIndex(ctx context.Context, k *kernel.Kernel, s store.Store, log *slog.L
 		}
 	}
 	k.Turns().KeepIndex(ctx, tenants, false, func(tenant dag.Tenant, err error) {
-		log.WarnContext(ctx, "some of the index of search is not made, and is tried again when the tenant grows", "tenant", string(tenant), "error", err.Error())
+		log.WarnContext(ctx, "a part of the search index could not be built; the next attempt follows when the tenant grows", "tenant", string(tenant), "error", err.Error())
 	})
 }

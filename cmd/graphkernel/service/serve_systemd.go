@@ -52,7 +52,7 @@ func feedWatchdog(a *cli.App, ctx context.Context, alive func(context.Context) e
 			return
 		}
 		if err := notifySystemd(a, "WATCHDOG=1"); err != nil {
-			log.Warn("the watchdog could not be fed", "error", err)
+			log.Warn("the watchdog could not be notified", "error", err)
 		}
 	}
 }

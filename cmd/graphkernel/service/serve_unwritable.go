@@ -43,7 +43,7 @@ func awaitRoom(ctx context.Context, stores *cli.Stores, tick <-chan time.Time, l
 			err = s.Close()
 		}
 		if err == nil {
-			log.InfoContext(ctx, "the store takes writes again, so the service begins again")
+			log.InfoContext(ctx, "the store takes writes again, so the service restarts")
 			writable()
 			return
 		}

@@ -87,14 +87,14 @@ func (f *keyFile) watch(ctx context.Context, log *slog.Logger) {
 		keys, err := f.take()
 		if err != nil { // retried with every look: the cause may be this process
 			if !failed || other || forced {
-				log.Error("the "+f.what+" cannot be read; the one before stays in place", "error", err)
+				log.Error("the "+f.what+" cannot be read; the previous one stays in use", "error", err)
 			}
 			failed = true
 			continue
 		}
 		failed = false
 		if !first {
-			log.Info("the "+f.what+" was taken over", "keys", keys)
+			log.Info("the "+f.what+" was reloaded", "keys", keys)
 		}
 		first = false
 	}

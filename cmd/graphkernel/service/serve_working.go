@@ -59,7 +59,7 @@ func sweepWorking(ctx context.Context, k *kernel.Kernel, log *slog.Logger) {
 			return
 		case <-tick.C:
 			if err := k.Working().Sweep(ctx); err != nil && ctx.Err() == nil {
-				log.Warn("working memory that has expired stays for now", "error", err.Error())
+				log.Warn("expired messages of working memory could not be removed yet", "error", err.Error())
 			}
 		}
 	}

@@ -132,7 +132,7 @@ func createAPIKey(a *cli.App, c *cobra.Command, in api.NewAPIKey) error {
 		}
 		a.IO.Note("API key %s of tenant %s, role %s. It is shown this once.", made.ID, made.Tenant, made.Role)
 		if r == access.Agent && in.SpeaksFor == "" && in.Roles == "" && in.Authors == "" {
-			a.IO.Note("It speaks for nobody: a turn that it brings in a person's name is data, and untrusted. For a key that brings a person's own words: graphkernel apikey create --role agent --speaks-for human:user")
+			a.IO.Note("It speaks for nobody: a turn that it admits in a person's name is untrusted data. To make a key that admits a person's own words: graphkernel apikey create --role agent --speaks-for human:user")
 		}
 		fmt.Fprintln(a.IO.Stdout, made.Key)
 		return nil

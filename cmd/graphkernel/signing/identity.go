@@ -140,7 +140,7 @@ func rootOf(r ledger.Root) rootJSON { return rootJSON{Size: r.Size, Root: dag.Di
 
 func adoptHistory(a *cli.App, ctx context.Context) (err error) {
 	if a.Settings.Dev {
-		return cli.Usagef("--dev has an identity of this run alone, which is bound to nothing; leave it out")
+		return cli.Usagef("--dev uses an identity of this run only, which is bound to no history; leave out --dev")
 	}
 	id, tenant, err := somebodyFor(a)
 	if err != nil {
@@ -175,7 +175,7 @@ func adoptHistory(a *cli.App, ctx context.Context) (err error) {
 
 func changeIdentity(a *cli.App, change func(identity.Identity, bool, dag.Time) (identity.Identity, error), follows ...string) error {
 	if a.Settings.Dev {
-		return cli.Usagef("--dev has an identity of its own and no file to change; leave it out")
+		return cli.Usagef("--dev uses an identity of its own, which is in no file; leave out --dev")
 	}
 	path, err := a.Settings.IdentityPath()
 	if err != nil {

@@ -135,13 +135,13 @@ func importKey(a *cli.App, ctx context.Context, id, from string) error {
 }
 
 // takesOver says which processes use changed keys, and when.
-const takesOver = "Services that read this file (graphkernel serve) take the change over within a second. One that was given a copy, as by the systemd unit or a container that mounts the one file, " +
+const takesOver = "Services that read this file (graphkernel serve) apply the change within a second. A service that was given a copy, as by the systemd unit or a container that mounts the one file, " +
 	"and processes of graphkernel mcp go on with the keys of their start: restart them."
 
 // changeKeys changes the keyring's file, and then prints notes about the consequences. change gets the keyring, and whether it exists.
 func changeKeys(a *cli.App, change func(token.Keyring, bool, dag.Time) (token.Keyring, token.KeyID, error), follows ...string) error {
 	if a.Settings.Dev {
-		return cli.Usagef("--dev has a key of its own and no keyring to change; leave it out")
+		return cli.Usagef("--dev uses a key of its own, which is in no keyring; leave out --dev")
 	}
 	path, err := a.Settings.KeysPath()
 	if err != nil {
@@ -167,7 +167,7 @@ func changeKeys(a *cli.App, change func(token.Keyring, bool, dag.Time) (token.Ke
 		return err
 	}
 	if a.Settings.KeysFlag == "" && a.Settings.Getenv("GRAPHKERNEL_SECRET") != "" {
-		a.IO.Note("graphkernel: GRAPHKERNEL_SECRET is set and goes before this file; unset it, or name the file with --keys")
+		a.IO.Note("graphkernel: GRAPHKERNEL_SECRET is set and takes precedence over this file; unset it, or name the file with --keys")
 	}
 	for _, k := range next.Keys() {
 		if k.ID == id {

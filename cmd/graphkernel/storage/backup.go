@@ -83,7 +83,7 @@ type BackupJSON struct {
 // wholeStore refuses --tenant for a command that works on a whole store.
 func wholeStore(a *cli.App, command string) error {
 	if a.Settings.TenantFlag != "" {
-		return cli.Usagef("%s takes all tenants; for one there is: graphkernel copy --tenant %s", command, a.Settings.TenantFlag)
+		return cli.Usagef("%s copies all tenants; for a single tenant use: graphkernel copy --tenant %s", command, a.Settings.TenantFlag)
 	}
 	return nil
 }
@@ -104,7 +104,7 @@ func backup(a *cli.App, ctx context.Context, path string, force bool) (err error
 	if damaged := fsck.Database(ctx, from, fsck.Options{}); !damaged.OK() { // a copy of the readable part would look complete
 		err = a.IO.Print(BackupJSON{File: path, Tenants: []tenantJSON{}, Check: fsckResult(&damaged)}, func(w io.Writer) { printReport(w, &damaged) })
 		if err == nil {
-			a.IO.Warn("the store is damaged, and was not copied; graphkernel fsck looks at all of it, and a restore of an older backup brings back what was whole")
+			a.IO.Warn("the store is damaged and was not copied; check it with graphkernel fsck, and restore an older backup to get intact data back")
 			err = cli.Finish(api.ExitDamaged)
 		}
 		return err
@@ -145,7 +145,7 @@ func backup(a *cli.App, ctx context.Context, path string, force bool) (err error
 		fmt.Fprintf(w, "%s  %s\n", result.SHA256, path)
 	})
 	if err == nil && !report.OK() {
-		a.IO.Warn("the copy is not in order, and was not kept; graphkernel fsck looks at the store itself")
+		a.IO.Warn("the copy is damaged and was not kept; check the store itself with graphkernel fsck")
 		err = cli.Finish(api.ExitDamaged)
 	}
 	return err
@@ -187,7 +187,7 @@ func backupTarget(a *cli.App, ctx context.Context, path string, force bool) (tar
 func noLog(path string) error {
 	for _, suffix := range []string{"-wal", "-journal"} {
 		if log, err := os.Stat(path + suffix); err == nil && log.Size() > 0 {
-			return fmt.Errorf("there is %s%s of a store that is gone; remove it", path, suffix)
+			return fmt.Errorf("%s%s is left over from a store that is gone; remove it", path, suffix)
 		}
 	}
 	return nil
@@ -195,7 +195,7 @@ func noLog(path string) error {
 
 func inUse(err error) error {
 	if errors.Is(err, store.ErrBusy) {
-		return fmt.Errorf("it is in use as a store: %w", err)
+		return fmt.Errorf("the file is in use as a store: %w", err)
 	}
 	return err
 }
@@ -208,7 +208,7 @@ const replaceWait = 10 * time.Second
 func TakePlace(ctx context.Context, from, to string, force bool) error {
 	switch _, err := os.Stat(to); {
 	case err == nil && !force:
-		return fmt.Errorf("it was made meanwhile: %w", fs.ErrExist)
+		return fmt.Errorf("the file was made meanwhile: %w", fs.ErrExist)
 	case err == nil:
 		hold, err := sqlite.HoldFile(ctx, to, replaceWait)
 		if err != nil {
@@ -247,7 +247,7 @@ func backupInto(a *cli.App, ctx context.Context, to, from store.Store) (reports 
 // settle makes a finished file durable, and computes its digest.
 func settle(path string) (sum string, size int64, err error) {
 	if info, err := os.Stat(path + "-wal"); err == nil && info.Size() > 0 {
-		return "", 0, fmt.Errorf("its log was not emptied")
+		return "", 0, fmt.Errorf("its write-ahead log was not emptied")
 	}
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
@@ -287,7 +287,7 @@ func restore(a *cli.App, ctx context.Context, path string) (err error) {
 		if err := a.IO.Print(fsckResult(&before), func(w io.Writer) { printReport(w, &before) }); err != nil {
 			return err
 		}
-		a.IO.Warn("%s is not in order, and nothing was restored", path)
+		a.IO.Warn("%s is damaged, and nothing was restored", path)
 		return cli.Finish(api.ExitDamaged)
 	}
 	to, err := a.Stores.OpenStore(ctx, cli.ToMake)
@@ -305,10 +305,10 @@ func restore(a *cli.App, ctx context.Context, path string) (err error) {
 	}
 	after, err := checkStore(a, ctx, to, nil, fsck.DefaultFindings)
 	if err != nil {
-		return fmt.Errorf("all is restored, and could not be checked: %w", err)
+		return fmt.Errorf("everything is restored, but could not be checked: %w", err)
 	}
 	if after.OK() && (after.Counts != before.Counts || !maps.Equal(after.Heads, before.Heads)) {
-		return fmt.Errorf("the store has %+v at heads %v, and the file %+v at heads %v; somebody else writes to the store", after.Counts, after.Heads, before.Counts, before.Heads)
+		return fmt.Errorf("the store has %+v at heads %v, but the file has %+v at heads %v; another program writes to the store", after.Counts, after.Heads, before.Counts, before.Heads)
 	}
 	result.Check = fsckResult(&after)
 	result.ExitCode = result.Check.ExitCode
@@ -316,7 +316,7 @@ func restore(a *cli.App, ctx context.Context, path string) (err error) {
 		printCopied(w, reports)
 		printReport(w, &after)
 		if after.OK() {
-			fmt.Fprintln(w, "heads and counts are those of the file")
+			fmt.Fprintln(w, "heads and counts are the same as in the file")
 		}
 	})
 	if err != nil {
@@ -324,7 +324,7 @@ func restore(a *cli.App, ctx context.Context, path string) (err error) {
 	}
 	a.IO.Warn("the store is as it was at the backup: API keys that were revoked after it are live again, and texts that were erased after it are back. " +
 		"Revoke them (graphkernel apikey list, apikey revoke) before the service runs on the store, and erase them again (graphkernel erase).")
-	a.IO.Warn("The ledger is as it was, too: if the store that was backed up goes on, or signed anything since, this one signs a second history under the same name, which witnesses and monitors report. " +
+	a.IO.Warn("The ledger is also as it was at the backup: if the store that was backed up is still in use, or signed anything since, this store signs a second history under the same name, which witnesses and monitors report. " +
 		"Stop the service on the other store before this one signs. To try it beside a live service, give every command other --identity and --keys files (graphkernel identity init --identity FILE).")
 	return cli.Finish(result.ExitCode)
 }
@@ -337,7 +337,7 @@ func onlyTenants(ctx context.Context, s store.Store, known map[dag.Tenant]dag.Se
 	}
 	at := slices.IndexFunc(names, func(name dag.Tenant) bool { _, ok := known[name]; return !ok })
 	if at >= 0 {
-		return fmt.Errorf("%w: it has tenant %s, and the backup has not; restore wants an empty store", transfer.ErrDiffers, names[at])
+		return fmt.Errorf("%w: the store has tenant %s, but the backup does not; restore wants an empty store", transfer.ErrDiffers, names[at])
 	}
 	return nil
 }

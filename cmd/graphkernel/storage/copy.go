@@ -109,7 +109,7 @@ func copyTo(a *cli.App, ctx context.Context, to string, check bool) (err error) 
 	if check {
 		r, err := checkStore(a, ctx, target, tenants, fsck.DefaultFindings)
 		if err != nil {
-			return fmt.Errorf("all is copied, and could not be checked: %w", err)
+			return fmt.Errorf("everything is copied, but could not be checked: %w", err)
 		}
 		report, result.Check = &r, fsckResult(&r)
 		result.ExitCode = result.Check.ExitCode
@@ -150,7 +150,7 @@ func cutShort(a *cli.App, result copyJSON, reports []transfer.Tenant, err error)
 		return err
 	}
 	if a.IO.Output != "json" {
-		a.IO.Note("%s and %s copied before this; copying again goes on from there", cli.Count(turns, "turn"), cli.Was(entries, "entry"))
+		a.IO.Note("%s and %s copied before this; copying again continues from there", cli.Count(turns, "turn"), cli.Was(entries, "entry"))
 		return err
 	}
 	result.Error, result.ExitCode = err.Error(), cli.ExitCode(err)

@@ -140,7 +140,7 @@ func chosenTenants(a *cli.App, ctx context.Context, s store.Store) ([]dag.Tenant
 	}
 	all, err := transfer.Tenants(ctx, s)
 	if err == nil && !slices.Contains(all, tenant) {
-		err = fmt.Errorf("tenant %s: %w: this store has nothing of it", tenant, store.ErrNotFound)
+		err = fmt.Errorf("tenant %s: %w: this store has nothing of this tenant", tenant, store.ErrNotFound)
 	}
 	return []dag.Tenant{tenant}, err
 }
@@ -172,7 +172,7 @@ func printReport(w io.Writer, r *fsck.Report) {
 		c.Turns, c.Edges, c.Conversations, c.Bodies, c.Events, c.Entries, c.Policies, c.Issued, c.Recut, c.Keys, c.Leaves, c.Tenants)
 	switch {
 	case r.OK() && c.Tenants == 0:
-		fmt.Fprintln(w, "the store is empty. If it is the copy of a file that was in use, what was stored is in the file beside it that ends with -wal; copy both, or run graphkernel backup")
+		fmt.Fprintln(w, "the store is empty. If it is a copy of a file that was in use, the data is in the other file, whose name ends with -wal; copy both files, or run graphkernel backup")
 	case r.OK():
 		fmt.Fprintln(w, "all is in order")
 	case r.Found > len(r.Findings):

@@ -137,7 +137,7 @@ type eraseFlags struct {
 
 func (f *eraseFlags) check() error {
 	if f.reason == "" && !f.dry {
-		return cli.Usagef("erase needs --reason TEXT, which goes on record; what is erased does not come back")
+		return cli.Usagef("erase needs --reason TEXT, which is recorded; an erased text cannot be restored")
 	}
 	return nil
 }
@@ -180,7 +180,7 @@ func erase(a *cli.App, c *cobra.Command, turn string, f *eraseFlags) error {
 		}
 		shown, err := s.ShownIn(c.Context(), found)
 		if err != nil {
-			return fmt.Errorf("the turn is erased; what models were shown of it cannot be looked for: %w", err)
+			return fmt.Errorf("the turn is erased, but turns that quote its text to a model could not be searched for: %w", err)
 		}
 		already := e.Seq <= before
 		result := map[string]any{"turn": id.String(), "seq": e.Seq, "reason": e.Reason, "at": e.At, "already": already, "shown_in": cli.Texts(shown), "contexts": left.contexts, "slices": left.slices, "transcripts": left.all(), "tasks": append([]slice.SliceID{}, e.Tasks...)}
@@ -203,7 +203,7 @@ func erase(a *cli.App, c *cobra.Command, turn string, f *eraseFlags) error {
 				fmt.Fprint(w, inBackups)
 			}
 			if len(e.Tasks) > 0 {
-				fmt.Fprintf(w, "so are the tasks of %s, which had words of it: %s\n", cli.Count(len(e.Tasks), "context"), strings.Trim(fmt.Sprint(e.Tasks), "[]"))
+				fmt.Fprintf(w, "the tasks of %s that contained words of the turn are also erased: %s\n", cli.Count(len(e.Tasks), "context"), strings.Trim(fmt.Sprint(e.Tasks), "[]"))
 			}
 			printShownIn(w, shown)
 			left.print(w)
@@ -271,6 +271,6 @@ func printUnguarded(w io.Writer, why string) {
 // printShownIn names the turns that contain erased text because models were shown it.
 func printShownIn(w io.Writer, shown []dag.TurnID) {
 	for _, other := range shown {
-		fmt.Fprintf(w, "  turn %s keeps what a model was shown of it, or what the model made of that; erase it too\n", other)
+		fmt.Fprintf(w, "  turn %s still has the text that a model was shown, or the model's answer to it; erase that turn too\n", other)
 	}
 }

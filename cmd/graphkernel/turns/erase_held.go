@@ -17,12 +17,12 @@ import (
 func (f *eraseFlags) checkHeld(c *cobra.Command, args []string) error {
 	for _, flag := range []string{"reason", "context", "conversation", "author", "search", "from", "to", "retention", "dry-run", "yes"} {
 		if c.Flags().Changed(flag) {
-			return cli.Usagef("--list-held and --release erase nothing, and --%s says what is erased; leave one of them out", flag)
+			return cli.Usagef("--list-held and --release erase nothing, but --%s selects texts to erase; leave one of them out", flag)
 		}
 	}
 	switch {
 	case f.held && f.release:
-		return cli.Usagef("give one of --list-held and --release")
+		return cli.Usagef("--list-held and --release exclude each other; give only one")
 	case f.held && len(args) > 0:
 		return cli.Usagef("--list-held lists all turns that were held back, and takes no TURN")
 	case f.release && len(args) == 0:

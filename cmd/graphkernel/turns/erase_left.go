@@ -37,12 +37,12 @@ const mostHanded = 100
 func leftOf(ctx context.Context, a *cli.App, s *cli.Session, turns []cli.Turn) (leftover, error) {
 	left := leftover{contexts: []string{}, slices: []string{}, files: []string{}}
 	if len(turns) > mostHanded {
-		left.unlooked = fmt.Sprintf("which contexts and slices held the text was looked for of the first %d turns alone; before more are erased, graphkernel show TURN says it of each", mostHanded)
+		left.unlooked = fmt.Sprintf("contexts and slices with the text were searched for the first %d turns only; before you erase more, graphkernel show TURN lists them for a turn", mostHanded)
 	}
 	for i := range turns[:min(len(turns), mostHanded)] {
 		held, err := cli.Do(ctx, s, api.TurnHolding, api.TurnByID{ID: turns[i].ID})
 		if cli.Is(err, api.CodeForbidden) {
-			left.unlooked = "the key may not ask which contexts and slices held the text"
+			left.unlooked = "the API key may not list the contexts and slices that held the text"
 			break
 		}
 		if err != nil {
@@ -50,7 +50,7 @@ func leftOf(ctx context.Context, a *cli.App, s *cli.Session, turns []cli.Turn) (
 		}
 		left.contexts, left.slices = withIDs(left.contexts, held.Contexts), withIDs(left.slices, held.Slices)
 		if held.Older > 0 {
-			left.unlooked = fmt.Sprintf("%s handed out before the newest %d were not looked at for the text", cli.Count(int(held.Older), "slice"), held.Looked)
+			left.unlooked = fmt.Sprintf("%s handed out before the newest %d were not searched for the text", cli.Count(int(held.Older), "slice"), held.Looked)
 		}
 	}
 	left.transcripts(a, turns)
@@ -185,7 +185,7 @@ func (l *leftover) print(w io.Writer) {
 		fmt.Fprintf(w, "  the agent's own transcript still holds the text: %s\n", render.Visible(file))
 	}
 	for _, file := range l.told {
-		fmt.Fprintf(w, "  the transcript of an agent that was told it in a context still holds the text: %s\n", render.Visible(file))
+		fmt.Fprintf(w, "  the transcript of an agent that was shown the text in a context still holds it: %s\n", render.Visible(file))
 	}
 	for _, folder := range l.folders {
 		fmt.Fprintf(w, "  the agent that worked in %s may keep a transcript of its own, which still holds the text\n", render.Visible(folder))

@@ -51,13 +51,13 @@ func eraseMany(a *cli.App, c *cobra.Command, f *eraseFlags) error {
 	}
 	words := strings.Fields(strings.ToLower(f.search))
 	if c.Flags().Changed("search") && len(words) == 0 {
-		return cli.Usagef("--search needs a word: without one it would take every turn")
+		return cli.Usagef("--search needs a word: without one it would match every turn")
 	}
 	if c.Flags().Changed("author") && f.author == "" {
 		return cli.Usagef("--author needs a name, such as human:anna")
 	}
 	if !f.dry && !f.yes && !a.IO.IsTerminal(a.IO.Stdin) {
-		return cli.Usagef("erasing many turns is for good, and standard input is no terminal to ask on; look with --dry-run, and give --yes")
+		return cli.Usagef("erasing many turns cannot be undone, and standard input is no terminal to ask on; list the turns with --dry-run, then give --yes")
 	}
 	return a.Stores.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
 		q, lets, err := f.which(a, c, s, words, a.Clock())
@@ -194,7 +194,7 @@ func (f *eraseFlags) erase(a *cli.App, ctx context.Context, s *cli.Session, turn
 		if cli.Is(err, api.CodeInvalid) {
 			return cli.Usagef("--reason: %w", err)
 		} else if err != nil {
-			return fmt.Errorf("%d of %s are erased, and turn %s is not: %w; erasing again goes on from there", j.Erased, cli.Count(len(turns), "turn"), turns[i].ID, err)
+			return fmt.Errorf("%d of %s are erased, but turn %s is not: %w; erasing again continues from there", j.Erased, cli.Count(len(turns), "turn"), turns[i].ID, err)
 		}
 		j.Erased++
 		j.Unguarded = cli.First(j.Unguarded, e.Unguarded)
@@ -204,7 +204,7 @@ func (f *eraseFlags) erase(a *cli.App, ctx context.Context, s *cli.Session, turn
 	bar.Stop()
 	shown, err := s.ShownIn(ctx, turns)
 	if err != nil {
-		return fmt.Errorf("%s are erased; what models were shown of them cannot be looked for: %w", cli.Count(j.Erased, "turn"), err)
+		return fmt.Errorf("%s are erased, but turns that quote their text to a model could not be searched for: %w", cli.Count(j.Erased, "turn"), err)
 	}
 	j.ShownIn, j.Contexts, j.Slices, j.Transcripts = cli.Texts(shown), left.contexts, left.slices, left.all()
 	return a.IO.Print(j, func(w io.Writer) {

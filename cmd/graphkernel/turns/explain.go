@@ -49,7 +49,7 @@ which path a turn in it was reached.
 			asked := c.Flags().Changed("policy") || c.Flags().Changed("as-of")
 			switch {
 			case notFile == nil && asked, notID == nil && asked:
-				return cli.Usagef("%s is a context, which has its policy and its view; --policy and --as-of are for slices", args[0])
+				return cli.Usagef("%s is a context, which already names its policy and its view; --policy and --as-of are for slices", args[0])
 			case notFile == nil:
 				return explainFile(a, c, args[0], args[1])
 			case notID == nil:
@@ -148,7 +148,7 @@ func explainSlice(a *cli.App, path string, data []byte, of string) error {
 	for i := range b.Turns {
 		if t := &b.Turns[i]; strings.HasPrefix(t.ID.String(), strings.ToLower(of)) {
 			if found != nil {
-				return cli.Usagef("%s begins the ids of several turns of %s, %s and %s among them; give more of it", of, path, found.ID, t.ID)
+				return cli.Usagef("%s begins the ids of several turns of %s, such as %s and %s; give more characters of the id", of, path, found.ID, t.ID)
 			}
 			found = t
 		}
@@ -176,7 +176,7 @@ func candidateOf(b *contexts.Bundle, of string) (contexts.Kind, string, error) {
 	}
 	found, err := b.Named(of)
 	if errors.Is(err, contexts.ErrNoCandidate) {
-		return "", "", fmt.Errorf("%w; give the whole id to be told why", err)
+		return "", "", fmt.Errorf("%w; give the whole id to see the reason", err)
 	}
 	return contexts.KindTurn, found, err
 }

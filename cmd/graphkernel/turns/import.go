@@ -167,7 +167,7 @@ func importPaths(a *cli.App, c *cobra.Command, paths []string, im *importing) er
 		}
 	}
 	if im.dry && im.learn {
-		return cli.Usagef("--dry-run stores nothing that --extract could learn from; give one of them")
+		return cli.Usagef("--dry-run stores nothing that --extract could learn from; give only one of them")
 	}
 	for _, path := range paths {
 		switch err := ingest.Check(path); {
@@ -285,14 +285,14 @@ func (im *importing) index(a *cli.App, c *cobra.Command, s *cli.Session, admitte
 	if im.noIndex {
 		return nil
 	}
-	bar := a.IO.Counting("making the index of search")
+	bar := a.IO.Counting("making the search index")
 	whole, err := s.FinishIndex(c.Context(), admitted, im.wait, bar.Update)
 	bar.Stop()
 	switch {
 	case err != nil && im.wait:
 		return err
 	case err != nil, !whole:
-		a.IO.Note("the index of search is not complete; the next import, capture or service goes on, and import --wait waits for it")
+		a.IO.Note("the search index is not complete; the next import, capture or service continues it, and import --wait waits for it")
 	}
 	return nil
 }
@@ -318,7 +318,7 @@ func brokenDocuments(report *kernel.ImportReport) error {
 	err := brokenOnly(report)
 	for _, unknown := range report.Read.Unknown {
 		if err == nil {
-			err = fmt.Errorf("%w; what else was given was read", unknown)
+			err = fmt.Errorf("%w; the other inputs were read", unknown)
 		} else {
 			err = fmt.Errorf("%w; %w", unknown, err)
 		}
@@ -334,9 +334,9 @@ func brokenOnly(report *kernel.ImportReport) error {
 	if all == nil {
 		return nil
 	}
-	then := "what is whole before that was kept, and importing the whole file again continues from there"
+	then := "the conversations that end before that point were imported, and importing the complete file again continues from there"
 	if report.Admitted+report.Existing+report.Changed == 0 {
-		then = "nothing before that is a whole conversation, so nothing was admitted; get the file again"
+		then = "no conversation is complete before that point, so nothing was admitted; get the file again"
 	}
 	return fmt.Errorf("%w: %s; %s", ingest.ErrBroken, strings.Join(all, "; "), then)
 }
@@ -389,9 +389,9 @@ func nothingImported(report *kernel.ImportReport, left *cli.LeavingOut) error {
 		out = append(out, fmt.Sprintf("%d %s", report.Read.Skipped[reason], reason))
 	}
 	if len(out) == 0 {
-		return fmt.Errorf("%w: it holds no turn", ingest.ErrFormat)
+		return fmt.Errorf("%w: the input holds no turn", ingest.ErrFormat)
 	}
-	return fmt.Errorf("%w: it holds no turn; left out: %s; --verbose names each", ingest.ErrFormat, strings.Join(out, ", "))
+	return fmt.Errorf("%w: the input holds no turn; left out: %s; --verbose names each", ingest.ErrFormat, strings.Join(out, ", "))
 }
 
 // importFailed prints what was admitted before an error, which is returned. With JSON output, this is the only object on standard output, so the program adds
@@ -445,17 +445,17 @@ func printImport(w io.Writer, r *kernel.ImportReport, left *cli.LeavingOut, poli
 		fmt.Fprintf(w, "held back the text of %s, which was erased under another id; graphkernel erase --list-held lists them, --release frees one\n", cli.Count(r.HeldBack, "turn"))
 	}
 	if r.ErasedBefore > 0 {
-		fmt.Fprintf(w, "in %s a person says again what was erased before; they are admitted with their text\n", cli.Count(r.ErasedBefore, "turn"))
+		fmt.Fprintf(w, "in %s a person repeats a text that was erased before; these turns are admitted with their text\n", cli.Count(r.ErasedBefore, "turn"))
 	}
 	if r.Brought > 0 {
-		fmt.Fprintf(w, "%s %s in the name of a person for whom this key does not speak: stored as data, and nobody's word; a key made with apikey create --speaks-for gives them their standing\n", cli.Count(r.Brought, "turn"), map[bool]string{true: "is", false: "are"}[r.Brought == 1])
+		fmt.Fprintf(w, "%s %s in the name of a person for whom this key does not speak: stored as data and not as the person's words; to admit them as such, use a key made with apikey create --speaks-for\n", cli.Count(r.Brought, "turn"), map[bool]string{true: "is", false: "are"}[r.Brought == 1])
 	}
 	cli.PrintCounts(w, "skipped", r.Read.Skipped)
 	cli.PrintCounts(w, "noted", r.Read.Noted)
 	cli.PrintCounts(w, done[policy].count, r.Read.Secrets)
 	counted := left.Conversations()
 	if n := counted[cli.LeftOutFolder]; n > 0 {
-		fmt.Fprintf(w, "left out %s of folders that capture leaves out (%s); --all-folders takes them\n", cli.Count(n, "session"), render.Visible(strings.Join(left.Folders(), ", ")))
+		fmt.Fprintf(w, "left out %s of folders that capture leaves out (%s); --all-folders imports them\n", cli.Count(n, "session"), render.Visible(strings.Join(left.Folders(), ", ")))
 	}
 	if n := counted[cli.LeftOutNamed]; n > 0 {
 		fmt.Fprintf(w, "left out %s that --skip names\n", cli.Count(n, "conversation"))
@@ -463,7 +463,7 @@ func printImport(w io.Writer, r *kernel.ImportReport, left *cli.LeavingOut, poli
 	if r.Changed == 0 {
 		return
 	}
-	fmt.Fprintf(w, "  changed %7d  records that say something else than the turn that is stored, which stays\n", r.Changed)
+	fmt.Fprintf(w, "  changed %7d  records that differ from the turn that is stored; the stored turn stays\n", r.Changed)
 	for _, c := range r.ChangedTurns {
 		fmt.Fprintf(w, "    %s: turn %s has another %s\n", render.Visible(c.Place), c.ID, c.Field)
 	}

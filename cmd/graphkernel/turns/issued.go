@@ -324,7 +324,7 @@ func holding(i *api.Issued, bundle []byte) (func(w io.Writer), error) {
 		at[b.Turns[i].ID] = &b.Turns[i]
 	}
 	if len(b.Order) != len(b.Turns) {
-		return nil, errors.New("the bundle orders other turns than it holds")
+		return nil, errors.New("the reading order of the bundle names other turns than the bundle holds")
 	}
 	return func(w io.Writer) {
 		fmt.Fprintf(w, "%s, %s\n", cli.Count(len(b.Turns), "turn"), cli.Count(len(b.Edges), "edge"))

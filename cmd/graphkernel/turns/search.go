@@ -96,7 +96,7 @@ func (f *searchFlags) readAttributes() error {
 			return cli.Usagef("--attribute is %q, want KEY=VALUE", pair)
 		}
 		if by[key] == nil {
-			return cli.Usagef("--attribute names %q, and turns are filtered by one of %s", key, strings.Join(slices.Sorted(maps.Keys(by)), ", "))
+			return cli.Usagef("--attribute names %q, want one of %s", key, strings.Join(slices.Sorted(maps.Keys(by)), ", "))
 		}
 		*by[key] = value
 	}
@@ -215,7 +215,7 @@ func printHit(w io.Writer, place int, h *api.Hit, query string) {
 func printHits(w io.Writer, found *api.Found, f *searchFlags, byMeaning bool) {
 	none := "no turn has any of these words"
 	if f.filters() {
-		none = "no turn that the filters let through has any of these words"
+		none = "no turn that passes the filters has any of these words"
 	}
 	switch {
 	case byMeaning:
@@ -235,10 +235,10 @@ func printHits(w io.Writer, found *api.Found, f *searchFlags, byMeaning bool) {
 // printNotes prints in which ways the answer falls short of what the policy asks for.
 func printNotes(w io.Writer, found *api.Found) {
 	if found.Approximate {
-		fmt.Fprintln(w, "approximate: a graph of vectors was walked, which may miss turns; --as-of compares all")
+		fmt.Fprintln(w, "approximate: the search walked a graph of vectors and may miss turns; --as-of compares all vectors")
 	}
 	if found.NotIndexed > 0 {
-		fmt.Fprintf(w, "not looked at: %s after number %d, whose index is not made yet; --wait reads them, and graphkernel import --wait makes it\n", cli.Count(found.NotIndexed, "number"), found.AsOf)
+		fmt.Fprintf(w, "not searched: %s after number %d, which are not in the index yet; --wait reads them, and graphkernel import --wait indexes them\n", cli.Count(found.NotIndexed, "number"), found.AsOf)
 	}
 	if found.Damaged > 0 {
 		fmt.Fprintf(w, "left out as damaged: %d; graphkernel fsck names them\n", found.Damaged)

@@ -63,7 +63,7 @@ With the address of a belief, kref://PROJECT/SPACE/NAME.KIND, shows it as graphk
 			case listed && anchor != "":
 				return cli.Usagef("--key and --role list turns, and --slice marks a tree; give one or the other")
 			case (listed || anchor != "" || find != "" || len(args) == 1) && (c.Flags().Changed("limit") || c.Flags().Changed("since")):
-				return cli.Usagef("--limit and --since are for the list of conversations; leave out the rest")
+				return cli.Usagef("--limit and --since are for the list of conversations; leave out the other arguments and flags")
 			case anchor == "" && (c.Flags().Changed("policy") || c.Flags().Changed("as-of")):
 				return cli.Usagef("--policy and --as-of say which slice is meant; give its anchor with --slice")
 			case find != "" && (listed || len(args) == 1):

@@ -35,7 +35,7 @@ func (b *batchFlags) check(c *cobra.Command, args int, flags *cutFlags, format s
 	case args > 0 || flags.find != "":
 		return cli.Usagef("%s takes one ANCHOR, or words with --find, or a file with --batch", c.CommandPath())
 	case format != "bundle":
-		return cli.Usagef("--format is %q, and --batch writes bundles", format)
+		return cli.Usagef("--format is %q, but --batch writes only bundles", format)
 	case b.workers < 0 || b.workers > mostWorkers:
 		return cli.Usagef("--workers is %d, want 0 to %d", b.workers, mostWorkers)
 	}

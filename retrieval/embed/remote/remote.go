@@ -30,10 +30,10 @@ const (
 
 // ErrOther is wrapped if vectors are from another model than the configured one, or have another dimension. Earlier vectors must not be
 // compared with those that this endpoint makes now.
-var ErrOther = errors.New("another model")
+var ErrOther = errors.New("the answer is from another model")
 
 // ErrUnusable is wrapped if an answer does not have exactly the requested vectors.
-var ErrUnusable = errors.New("no embeddings")
+var ErrUnusable = errors.New("the answer has no usable embeddings")
 
 // An Access says how to reach the endpoint; its path is /embeddings.
 type Access = endpoint.Access
@@ -149,9 +149,9 @@ func (c *Client) read(text []byte, count int) ([][]int8, error) {
 	}
 	switch {
 	case answer.Model != c.model.ID:
-		return nil, fmt.Errorf("%w: %.100q answers for %q", ErrOther, answer.Model, c.model.ID)
+		return nil, fmt.Errorf("%w: %.100q answered instead of %q", ErrOther, answer.Model, c.model.ID)
 	case len(answer.Data) != count:
-		return nil, fmt.Errorf("%w: %d vectors for %d texts", ErrUnusable, len(answer.Data), count)
+		return nil, fmt.Errorf("%w: got %d vectors for %d texts", ErrUnusable, len(answer.Data), count)
 	}
 	vectors := make([][]int8, count)
 	for i := range answer.Data {
@@ -160,7 +160,7 @@ func (c *Client) read(text []byte, count int) ([][]int8, error) {
 		case d.Index == nil || *d.Index < 0 || *d.Index >= count || vectors[*d.Index] != nil:
 			return nil, fmt.Errorf("%w: the vectors are not numbered from 0 to %d", ErrUnusable, count-1)
 		case len(d.Vector) != c.model.Dimensions:
-			return nil, fmt.Errorf("%w: %d components, and %s has %d", ErrOther, len(d.Vector), c.model.ID, c.model.Dimensions)
+			return nil, fmt.Errorf("%w: the vector has %d components, but %s has %d", ErrOther, len(d.Vector), c.model.ID, c.model.Dimensions)
 		}
 		v, err := rounded(d.Vector)
 		if err != nil {

@@ -134,7 +134,7 @@ func TestFaults(t *testing.T) {
 		"429":                {serve: status(1, 429, ""), slept: []time.Duration{s}},
 		"429 with a time":    {serve: status(2, 429, "9"), slept: []time.Duration{9 * s, 9 * s}},
 		"429 with a date":    {serve: status(1, 429, "Sat, 14 Mar 2026 03:00:20 GMT"), slept: []time.Duration{20 * s}},
-		"429 for too long":   {serve: status(1, 429, "3600"), says: "wants to be left alone for 1h0m0s"},
+		"429 for too long":   {serve: status(1, 429, "3600"), says: "asks to wait for 1h0m0s"},
 		"500":                {serve: status(2, 500, ""), slept: []time.Duration{s, 2 * s}},
 		"500 for ever":       {serve: status(99, 500, ""), says: "asked 5 times", slept: []time.Duration{s, 2 * s, 4 * s, 8 * s}},
 		"401":                {serve: status(1, 401, ""), says: "is it the right key?"},

@@ -35,7 +35,7 @@ func Again(ctx context.Context, e Epoch, tenant dag.Tenant, claim Claim) (*conte
 // statistics that are in it, so that erasures reach the conversations that they are in, and no others.
 func Unexplained(ctx context.Context, e Epoch, tenant dag.Tenant, b *contexts.Bundle, from issued.Vantage, gone []dag.TurnID) (string, error) {
 	if st := b.Statistics; st != nil && !st.Fits(b.Request.Task) {
-		return "its statistics are not those of its task", nil
+		return "its statistics do not fit its task", nil
 	}
 	again, err := Again(ctx, e, tenant, Claim{b.Request, b.Provenance.PolicyID, from, b.Statistics})
 	if err != nil {
@@ -114,7 +114,7 @@ func (a *assembly) fit(ctx context.Context, most int) (*contexts.Bundle, error) 
 			return b, nil
 		}
 		if a.asked.Budget == 1 {
-			return nil, fmt.Errorf("%w: the prompt has %d bytes with a budget of one token, and is to have at most %d", contexts.ErrRequest, size, most)
+			return nil, fmt.Errorf("%w: even with a budget of one token the prompt has %d bytes, at most %d", contexts.ErrRequest, size, most)
 		}
 		a.asked.Budget = max(1, min(a.asked.Budget*9/10, a.asked.Budget*most/size))
 	}

@@ -101,7 +101,7 @@ func (g *beliefSource) gather() error {
 		return err
 	}
 	if most := g.policy.Quotas[contexts.FromConstraints]; most > 0 && len(g.always) > most {
-		return fmt.Errorf("%w: %d beliefs are constraints, which every context has, and the policy lets in %d; raise quotas.%s, or name the spaces that count",
+		return fmt.Errorf("%w: %d beliefs are constraints, which every context includes, and the policy allows at most %d; raise quotas.%s, or name only the spaces that you need",
 			contexts.ErrRequest, len(g.always), most, contexts.FromConstraints)
 	}
 	if g.policy.Quotas[contexts.FromConstraints] > 0 {
@@ -204,7 +204,7 @@ func (g *beliefSource) bound() error {
 	if len(g.asked.Spaces) == 1 {
 		space := loose[0].Item.Space()
 		load := g.loads[space]
-		return fmt.Errorf("%w: the space %s has %d in %d bytes, at most %d in %d, and they do not fit into this context; list them with graphkernel belief rules %s, and end some with graphkernel belief contract or belief deprecate",
+		return fmt.Errorf("%w: the space %s has %d constraints in %d bytes, at most %d in %d bytes, and they do not fit into this context; list them with graphkernel belief rules %s, and end some with graphkernel belief contract or belief deprecate",
 			journal.ErrTooManyConstraints, space, load.Count, load.Bytes, journal.MaxConstraints, journal.MaxConstraintBytes, space)
 	}
 	slices.SortFunc(loose, func(a, b *journal.Revision) int {

@@ -254,7 +254,7 @@ func TestContextBeliefQuotas(t *testing.T) {
 	if _, verdict := k.Contexts().VerifyFor(tenant, i.Bundle); verdict.Outcome != token.Verified || reached != 2 {
 		t.Errorf("%d are reached, want 2: %+v", reached, verdict)
 	}
-	if _, err := k.Contexts().Assemble(ctx, tenant, api.ContextRequest{Task: "the pump", Policy: "rules@1"}); !errors.Is(err, contexts.ErrRequest) || !strings.Contains(err.Error(), "2 beliefs are constraints, which every context has") {
+	if _, err := k.Contexts().Assemble(ctx, tenant, api.ContextRequest{Task: "the pump", Policy: "rules@1"}); !errors.Is(err, contexts.ErrRequest) || !strings.Contains(err.Error(), "2 beliefs are constraints, which every context includes") {
 		t.Errorf("more than the quota of what every context has: %v", err)
 	}
 }

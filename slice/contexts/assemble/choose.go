@@ -112,6 +112,6 @@ func owed(candidates []contexts.Candidate, budget int) error {
 	if len(names) > most {
 		names, rest = names[:most], fmt.Sprintf(" and %d more", len(names)-most)
 	}
-	return fmt.Errorf("%w: what every context has takes %d tokens, and the budget is %d: %s%s; raise the budget, or name the spaces that count",
+	return fmt.Errorf("%w: the constraints, which every context includes, take %d tokens, and the budget is %d: %s%s; raise the budget, or name only the spaces that you need",
 		contexts.ErrRequest, need, budget, strings.Join(names, ", "), rest)
 }

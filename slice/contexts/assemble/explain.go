@@ -31,7 +31,7 @@ func (k Contexts) explain(ctx context.Context, tenant dag.Tenant, in api.Explain
 	}
 	switch {
 	case named != 1:
-		return w, fmt.Errorf("%w: name a turn, a fact or a belief, one of them", dag.ErrForm)
+		return w, fmt.Errorf("%w: name exactly one of a turn, a fact and a belief", dag.ErrForm)
 	case in.Belief != "":
 		kind, id = contexts.KindBelief, in.Belief
 	case in.Turn != "":

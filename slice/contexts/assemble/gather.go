@@ -76,7 +76,7 @@ func (a *assembly) gatherer(ctx context.Context, p *contexts.Policy, r *contexts
 		return nil, fmt.Errorf("tenant %s has no history yet: %w", a.tenant, store.ErrNotFound)
 	}
 	if g.anchor != nil && g.anchor.Seq > g.AsOf {
-		return nil, fmt.Errorf("turn %s has number %d, and the view ends at %d: %w", g.anchor.Turn.ID, g.anchor.Seq, g.AsOf, slice.ErrAnchor)
+		return nil, fmt.Errorf("turn %s has number %d, but the view ends at %d: %w", g.anchor.Turn.ID, g.anchor.Seq, g.AsOf, slice.ErrAnchor)
 	}
 	return g, nil
 }
@@ -137,11 +137,11 @@ func (g *gatherer) searchPolicy(ctx context.Context) (*retrieval.Policy, error) 
 	}
 	switch {
 	case p.Dense.Embedder != retrieval.NoEmbedder && p.Dense.Embedder != embed.StaticID:
-		return nil, fmt.Errorf("%w: %s has vectors of %s, which nobody could make again to replay a context; want %s", policy.ErrMismatch, g.policy.Search, p.Dense.Embedder, embed.StaticID)
+		return nil, fmt.Errorf("%w: %s has vectors of %s, which cannot be computed again when a context is replayed; want %s", policy.ErrMismatch, g.policy.Search, p.Dense.Embedder, embed.StaticID)
 	case p.Rerank.Method == retrieval.RerankCrossEncoder:
-		return nil, fmt.Errorf("%w: %s is reranked by %s, which nobody could ask again to replay a context; want rerank %s", policy.ErrMismatch, g.policy.Search, p.Rerank.Model, retrieval.RerankNone)
+		return nil, fmt.Errorf("%w: %s is reranked by %s, which cannot be asked again when a context is replayed; want rerank %s", policy.ErrMismatch, g.policy.Search, p.Rerank.Model, retrieval.RerankNone)
 	case !p.Sums():
-		return nil, fmt.Errorf("%w: %s goes by ranks, which erasures change; a context needs fusion %s and rerank %s", policy.ErrMismatch, g.policy.Search, retrieval.FusionSum, retrieval.RerankNone)
+		return nil, fmt.Errorf("%w: %s combines ranks, which change when turns are erased; a context needs fusion %s and rerank %s", policy.ErrMismatch, g.policy.Search, retrieval.FusionSum, retrieval.RerankNone)
 	}
 	return &p, nil
 }

@@ -78,7 +78,7 @@ func (k Contexts) Prepare(ctx context.Context, tenant dag.Tenant, in api.Context
 	ctx, observed := k.kernel.Observe(ctx, "prepare_context")
 	defer func() { observed(err) }()
 	if in.Recipient != nil {
-		return nil, fmt.Errorf("%w: a context that is prepared has no recipient yet", contexts.ErrRequest)
+		return nil, fmt.Errorf("%w: a request to prepare a context must not name a recipient", contexts.ErrRequest)
 	}
 	return making(ctx, k, tenant, &in, func(m *maker) (*Prepared, error) {
 		i, a, err := m.sealed(ctx, true)
@@ -139,7 +139,7 @@ func (m *maker) hand(ctx context.Context) (*Issued, error) {
 		}
 		of := m.to.TaskOf.Unpack()
 		if slices.ContainsFunc(gone.Turns, func(turn dag.TurnID) bool { return slices.Contains(of, turn) }) {
-			return nil, fmt.Errorf("the task has the words of a turn that was erased: %w", err)
+			return nil, fmt.Errorf("the task contains words of a turn that was erased: %w", err)
 		}
 		if tries < triesWhole {
 			continue

@@ -29,7 +29,7 @@ func (k Contexts) order(ctx context.Context, tenant dag.Tenant, in *api.ContextR
 	case in.Format == api.FormatBundle:
 		r.asked.Format = contexts.Format(in.Prompt)
 	case in.Prompt != "":
-		return r, fmt.Errorf("%w: prompt is %s, which is of the evidence; with format %s it says nothing", contexts.ErrRequest, in.Prompt, cmp.Or(in.Format, string(contexts.Markdown)))
+		return r, fmt.Errorf("%w: prompt is %s, which has a meaning only with format bundle; leave it out with format %s", contexts.ErrRequest, in.Prompt, cmp.Or(in.Format, string(contexts.Markdown)))
 	}
 	r.asked.Format = cmp.Or(r.asked.Format, contexts.Markdown)
 	for _, s := range in.Spaces {
@@ -39,13 +39,13 @@ func (k Contexts) order(ctx context.Context, tenant dag.Tenant, in *api.ContextR
 	r.asked.Spaces = slices.Compact(r.asked.Spaces)
 	if in.Recipient != nil {
 		if r.to.Recipient = *in.Recipient; r.to.Recipient == (issued.Recipient{}) {
-			return r, &api.Fault{Place: "recipient", Err: fmt.Errorf("%w: it names no agent, session and event", dag.ErrForm)}
+			return r, &api.Fault{Place: "recipient", Err: fmt.Errorf("%w: it is empty; name the agent, the session or the event", dag.ErrForm)}
 		}
 	}
 	r.to.Folders, r.to.Except = issued.PackFolders(in.Folders...), issued.PackConversations(in.Except...)
 	r.to.TaskOf = issued.PackTurns(slices.Compact(slices.SortedFunc(slices.Values(in.TaskOf), dag.TurnID.Compare)))
 	if in.Fit < 0 || in.Fit > MaxFit {
-		return r, fmt.Errorf("%w: fit is %d, want 1 to %d bytes, or none", contexts.ErrRequest, in.Fit, MaxFit)
+		return r, fmt.Errorf("%w: fit is %d, want 1 to %d bytes, or 0 for no limit", contexts.ErrRequest, in.Fit, MaxFit)
 	}
 	if err := r.to.Check(); err != nil {
 		return r, fmt.Errorf("%w: %w", contexts.ErrRequest, err)
