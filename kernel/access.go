@@ -15,37 +15,37 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// KeyAge bounds how long a kernel goes on taking an API key that another process
-// has revoked. One that was revoked through the kernel itself ends at once.
+// KeyAge is the maximum time for which a kernel accepts an API key after another process
+// has revoked it. A key that the kernel itself revokes is refused at once.
 const KeyAge = time.Second
 
-// keptKeys bounds the API keys that are kept.
+// keptKeys is the maximum number of cached API keys.
 const keptKeys = 10_000
 
-// errNoKey is the one answer for a key that has its form and is not valid:
-// whether its tenant, its id or its secret is wrong, or it was revoked, is not told.
+// errNoKey is the error for every well-formed key that is not valid. It does not say
+// whether the tenant, the id or the secret is wrong, or the key was revoked.
 var errNoKey = fmt.Errorf("kernel: %w: it is not known here, or it was revoked", access.ErrKey)
 
-// A keyName names an API key of a tenant.
+// A keyName identifies an API key of a tenant.
 type keyName struct {
 	tenant dag.Tenant
 	id     string
 }
 
-// A keptKey is what the store said.
+// A keptKey is a cached key, as the store returned it.
 type keptKey struct {
 	key access.Key
-	at  time.Time // when it was asked
+	at  time.Time // when the store was asked
 }
 
-// keys keeps the API keys that were presented recently. Only a key that opened is
-// kept, so that what is made up pushes nothing out.
+// keys caches the API keys that were presented recently. Only valid keys are cached, so
+// invented ones cannot evict them.
 type keys struct {
 	kept *lru.Cache[keyName, keptKey]
 
-	// mu lets nothing be kept that was read before a revocation and comes after it.
+	// mu ensures that a key which was read before a revocation is not cached after it.
 	mu          sync.Mutex
-	revocations uint64 // guarded by mu; through this kernel
+	revocations uint64 // guarded by mu; the number of revocations through this kernel
 }
 
 func newKeys() (*keys, error) {
@@ -62,7 +62,7 @@ func (k *keys) revoked() uint64 {
 	return k.revocations
 }
 
-// keep keeps a key that was read when there had been so many revocations.
+// keep caches a key, unless a key was revoked since the caller read the number of revocations.
 func (k *keys) keep(name keyName, key keptKey, revocations uint64) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -78,14 +78,14 @@ func (k *keys) forget(name keyName) {
 	k.kept.Remove(name)
 }
 
-// Create makes an API key of a tenant. The text is to be shown once: only its
-// hash is stored. If storing it is reported as failed, a key may be left over that
-// nobody has the text of.
+// Create makes an API key of a tenant. The text must be shown once: only its
+// hash is stored. If Create returns an error of the store, the key may be stored although
+// nobody has its text.
 func (k Keys) Create(ctx context.Context, tenant dag.Tenant, role access.Role, note string) (text string, key access.Key, err error) {
 	return k.keys().CreateScoped(ctx, tenant, role, access.Scope{}, note)
 }
 
-// CreateScoped is CreateKey for a key that admits other turns than its role does by
+// CreateScoped is like Create, for a key that may admit other turns than its role may by
 // default.
 func (k Keys) CreateScoped(ctx context.Context, tenant dag.Tenant, role access.Role, admits access.Scope, note string) (text string, key access.Key, err error) {
 	now, err := k.now()
@@ -111,13 +111,13 @@ func (k Keys) CreateScoped(ctx context.Context, tenant dag.Tenant, role access.R
 // apiKeys returns the reader of API keys.
 func (k *engine) apiKeys() apikeys.Base { return apikeys.Base{History: k.store} }
 
-// List returns every API key of a tenant, revoked ones too, the oldest first.
+// List returns all API keys of a tenant, including revoked ones, the oldest first.
 func (k Keys) List(ctx context.Context, tenant dag.Tenant) ([]access.Key, error) {
 	return k.apiKeys().All(ctx, tenant)
 }
 
-// Revoke ends an API key for good: here at once, in other processes within
-// KeyAge. Revoking again gives the first record, an unknown key wraps
+// Revoke makes an API key invalid for ever: here at once, in other processes within
+// KeyAge. Revoking it again returns the first record. The error for an unknown key wraps
 // store.ErrNotFound.
 func (k Keys) Revoke(ctx context.Context, tenant dag.Tenant, id string) (access.Key, error) {
 	now, err := k.now()
@@ -125,20 +125,20 @@ func (k Keys) Revoke(ctx context.Context, tenant dag.Tenant, id string) (access.
 		return access.Key{}, err
 	}
 	key, err := k.apiKeys().Revoke(ctx, tenant, id, now)
-	k.keyCache.forget(keyName{tenant, id}) // whatever came of it: it may be kept and reported as failed
+	k.keyCache.forget(keyName{tenant, id}) // even on error: the revocation may be stored all the same
 	if err != nil {
 		return access.Key{}, err
 	}
 	return key, nil
 }
 
-// Authenticate says who presents an API key. What is no key, or not a valid one,
-// wraps access.ErrKey; of keys that have their form it does not tell why. An error
-// of the store comes back as it is.
+// Authenticate returns the identity of the caller who presents an API key. The error for a malformed
+// or invalid key wraps access.ErrKey; for a well-formed key it does not say why the key is invalid. An
+// error of the store is returned unchanged.
 //
-// A key that was taken less than KeyAge ago is taken again without asking the
-// store. All others go the same way, whatever is wrong with them: one look-up,
-// and one comparison, with the zero Key if there is none.
+// A key that was accepted less than KeyAge ago is accepted again without asking the
+// store. All other keys cost the same, valid or not: one look-up and one comparison, with the zero Key
+// if the store has none.
 func (k Keys) Authenticate(ctx context.Context, text string) (access.Identity, error) {
 	presented, err := access.Parse(text)
 	if err != nil {
@@ -146,8 +146,8 @@ func (k Keys) Authenticate(ctx context.Context, text string) (access.Identity, e
 	}
 	name := keyName{presented.Tenant, presented.ID}
 	now := k.clock()
-	// A look does not move the key to the front, for which callers would wait for each
-	// other. A key in use gets there whenever it is asked for again.
+	// Peek does not move the key to the front of the cache, since callers would wait for each
+	// other. A key in use moves there whenever the store is asked for it again.
 	if known, ok := k.keyCache.kept.Peek(name); ok {
 		if age := now.Sub(known.at); 0 <= age && age < KeyAge && presented.Opens(&known.key) {
 			return known.key.Identity(), nil

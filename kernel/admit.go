@@ -14,31 +14,31 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// MaxBatch bounds the turns of one Admit.
+// MaxBatch is the maximum number of turns of one Admit.
 const MaxBatch = 100_000
 
 // ErrBatch is wrapped when a batch is too large.
 var ErrBatch = errors.New("batch is too large")
 
-// Admit admits a batch of turns, all of them or none, in any order. What is
-// there already counts as existing; see [store.Store.Append]. A new turn with the text of a turn that was erased is admitted without it. A phase or
-// salience that is absent is assigned by the rules of package ingest: the
-// newest, or, of a turn that is stored, those that it names.
+// Admit admits a batch of turns, all of them or none, in any order. A turn that is stored
+// already counts as existing; see [store.Store.Append]. A new turn with the text of an erased turn is admitted without its text. The rules of
+// package ingest assign a phase or salience that is absent: the newest rules, or, for a turn that is
+// stored already, the rules that the stored turn names.
 func (k Turns) Admit(ctx context.Context, tenant dag.Tenant, drafts []dag.Draft) (api.Receipt, error) {
 	return k.turns().AdmitWith(ctx, tenant, "", drafts)
 }
 
-// AdmitWith is Admit for turns that a credential brings, see [access.Identity.Credential].
-// Those that are new keep its name, outside their leaves; those that are there keep what they
-// have. Turns in the name of a person for whom the caller, see [access.As], does not speak are marked as brought by it, see [dag.AttrBroughtBy].
+// AdmitWith is like Admit, for turns that a credential submits, see [access.Identity.Credential].
+// New turns keep the name of the credential, outside their leaves; stored turns keep the name that
+// they have. Turns in the name of a person for whom the caller, see [access.As], does not speak are marked with the caller, see [dag.AttrBroughtBy].
 func (k Turns) AdmitWith(ctx context.Context, tenant dag.Tenant, credential string, drafts []dag.Draft) (api.Receipt, error) {
 	return k.admit(ctx, tenant, credential, drafts, func(ctx context.Context, batch store.Batch) (store.Receipt, error) {
 		return k.appendJudged(ctx, tenant, []store.Batch{batch})
 	})
 }
 
-// AdmitInOrder is AdmitWith for turns that are admitted one after the other, in the order of their lines in an
-// export: so they get the same numbers elsewhere. If a turn comes before its parent, the order
+// AdmitInOrder is like AdmitWith, but admits the turns one after the other in the given order, for example that of the lines
+// of an export, so that they get the same numbers elsewhere. If a turn comes before its parent, the order
 // is that of AdmitWith.
 func (k Turns) AdmitInOrder(ctx context.Context, tenant dag.Tenant, credential string, drafts []dag.Draft) (api.Receipt, error) {
 	return k.admit(ctx, tenant, credential, drafts, func(ctx context.Context, batch store.Batch) (store.Receipt, error) {
@@ -51,7 +51,7 @@ func (k Turns) AdmitInOrder(ctx context.Context, tenant dag.Tenant, credential s
 	})
 }
 
-// admit finishes the drafts of one admission and appends them.
+// admit completes the drafts of one admission and appends them with add.
 func (k *engine) admit(ctx context.Context, tenant dag.Tenant, credential string, drafts []dag.Draft, add func(context.Context, store.Batch) (store.Receipt, error)) (_ api.Receipt, err error) {
 	ctx, observed := k.observe(ctx, "admit")
 	defer func() { observed(err) }()
@@ -72,7 +72,7 @@ func (k *engine) admit(ctx context.Context, tenant dag.Tenant, credential string
 	return receipt, err
 }
 
-// arrivals finishes the drafts of one admission, and names those that are marked as brought.
+// arrivals completes the drafts of one admission, and returns the ids of the turns that are marked with [dag.AttrBroughtBy].
 func (k *engine) arrivals(ctx context.Context, tenant dag.Tenant, credential string, drafts []dag.Draft) (batch store.Batch, marked []dag.TurnID, err error) {
 	if len(drafts) > MaxBatch {
 		return nil, nil, fmt.Errorf("%w: %d turns, at most %d", ErrBatch, len(drafts), MaxBatch)
@@ -99,8 +99,8 @@ func (k *engine) arrivals(ctx context.Context, tenant dag.Tenant, credential str
 	return batch, marked, k.mark(ctx, tenant, batch, touched)
 }
 
-// arrival finishes a draft: fills in what is absent, checks every form, and
-// computes the digest and the marks, except for the things that the turn touched, which it names.
+// arrival completes a draft: it fills in absent values, checks the form of every value, and
+// computes the digest and the marks. The marks lack the things that the turn touched; touched has their names.
 func (k *engine) arrival(d *dag.Draft) (a store.Arrival, touched []string, err error) {
 	if d.Redacted {
 		a, err = withheld(d)

@@ -13,10 +13,10 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// mostExamples bounds the entries of a list that are shown of those that were not used.
+// mostExamples is the maximum number of unused entries of an alias list that are shown.
 const mostExamples = 20
 
-// AliasList shows what of a list was not used; nil for none.
+// AliasList returns the counts of an alias list, with examples of its entries that were not used; nil if l is nil.
 func AliasList(l *normalize.List) *api.AliasList {
 	if l == nil {
 		return nil
@@ -40,14 +40,14 @@ func AliasList(l *normalize.List) *api.AliasList {
 	return w
 }
 
-// Assertion is [api.NewFact.Act] with the turn that the fact names.
+// Assertion returns the act of a new fact, as [api.NewFact.Act] does, with the turn that the fact names.
 func (k Facts) Assertion(ctx context.Context, tenant dag.Tenant, f *api.NewFact, source string) (knowledge.Act, error) {
 	act, err := f.Act(source)
 	if err != nil || f.Turn == "" {
 		return act, err
 	}
 	if act.Fact.Turn, err = k.turns().Named(ctx, tenant, f.Turn); errors.Is(err, store.ErrNotFound) {
-		err = fmt.Errorf("%w: %v", knowledge.ErrNoEvidence, err) // not %w: that there is no fact is not meant
+		err = fmt.Errorf("%w: %v", knowledge.ErrNoEvidence, err) // not %w: store.ErrNotFound would say that the fact does not exist
 	}
 	return act, err
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// An AmbiguousError says that a name fits several turns.
+// An AmbiguousError reports that a name fits several turns.
 type AmbiguousError struct {
 	Name  string
 	Fits  []dag.TurnID // some of them
@@ -31,15 +31,15 @@ func (e *AmbiguousError) Error() string {
 	return fmt.Sprintf("%q fits several turns (%s); give more of it", e.Name, strings.Join(fits, ", "))
 }
 
-// minPrefix is the least number of characters that stand for a turn's id or a commit.
+// minPrefix is the minimum length in characters of a prefix that names a turn, by its id or by a commit.
 const minPrefix = 4
 
-// fitsShown is how many turns an AmbiguousError names at most.
+// fitsShown is the maximum number of turns that an AmbiguousError names.
 const fitsShown = 5
 
-// Resolve finds the turn that a person means: by its id, by the id that another system gave it, by the beginning of its id or of the digest
-// that another system gave it (a commit of git) if no other begins so, or by the address of a revision of a belief that rests on this turn
-// and no other. Beginnings have at least 4 characters.
+// Resolve returns the turn that a name identifies. The name is the turn's id, its external id, a unique prefix of its id or of an
+// external digest (a commit of git), or the address of a revision of a belief that rests on this turn and no other. A prefix has
+// at least 4 characters.
 func (k Turns) Resolve(ctx context.Context, tenant dag.Tenant, name string) (dag.TurnID, error) {
 	if belief.IsAddress(name) {
 		return k.restsOn(ctx, tenant, name)
@@ -49,7 +49,7 @@ func (k Turns) Resolve(ctx context.Context, tenant dag.Tenant, name string) (dag
 		_, err := steady(k.engine, func(c *cache) (dag.ConversationID, error) { return c.graphs.Conversation(ctx, tenant, id) })
 		if name == lower || !errors.Is(err, store.ErrNotFound) {
 			return id, err
-		} // else another system may write its ids so
+		} // else it may be the external id of another turn
 	}
 	fits, err := k.store.Find(ctx, tenant, store.External(name), fitsShown)
 	if err != nil {
@@ -73,7 +73,7 @@ func (k Turns) Resolve(ctx context.Context, tenant dag.Tenant, name string) (dag
 	return dag.TurnID{}, &AmbiguousError{Name: name, Fits: fits}
 }
 
-// restsOn returns the turn that the revision which an address leads to rests on. Turns whose text was erased do not count.
+// restsOn returns the one turn on which the revision at an address rests. Turns whose text was erased do not count.
 func (k Turns) restsOn(ctx context.Context, tenant dag.Tenant, address string) (dag.TurnID, error) {
 	a, err := belief.ParseAddress(address)
 	if err != nil {

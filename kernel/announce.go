@@ -9,17 +9,17 @@ import (
 	"github.com/graphkernel/graphkernel/token"
 )
 
-// keptAnnounced bounds the tenants that are remembered to know of the keys.
+// keptAnnounced is the maximum number of tenants in cache.announced and in cache.markKeys.
 const keptAnnounced = 10_000
 
-// signers names the keys in place: a keyring and an identity, by how often each was
+// signers identifies the keys in use: it counts how often the keyring and the identity were
 // replaced.
 type signers struct{ ring, identity uint64 }
 
-// announce makes sure that the ledger of a tenant knows every key that signs for it, and
-// those that are retired, before anything is recorded that one of them signed. It asks
-// the store once for each tenant and change of keys. It returns the identity that the ledger
-// knows then: anyone who signs with another one must ask again. Keys of one run alone
+// announce ensures that the ledger of a tenant contains every key that signs for the tenant, and
+// every retired key, before anything that one of them signed is recorded. It asks
+// the store once for each tenant and change of keys. It returns the identity whose keys the ledger
+// contains; a caller that signs with another identity must call announce again. Keys that exist for one run only
 // (Config.Fleeting) are not announced.
 func (c *cache) announce(ctx context.Context, tenant dag.Tenant) (identity.Identity, error) {
 	id, version := c.k.identity.get()

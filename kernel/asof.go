@@ -7,7 +7,7 @@ import (
 	"github.com/graphkernel/graphkernel/history"
 )
 
-// AsOf resolves an as-of number that a caller gave: it returns the greatest number up to it that is the end of a change. For 0, the present, it returns the head.
+// AsOf resolves an as-of number: it returns the greatest number up to it that is the last of a change. For 0, the present, it returns the head.
 func (k Turns) AsOf(ctx context.Context, tenant dag.Tenant, given dag.Seq) (dag.Seq, error) {
 	return steady(k.engine, func(c *cache) (dag.Seq, error) {
 		at, _, err := c.ends.AsOf(ctx, tenant, given)
@@ -24,8 +24,8 @@ func (k *engine) whole(ctx context.Context, tenant dag.Tenant, of dag.Seq) (dag.
 	return entries[0].Whole(), nil
 }
 
-// asOf returns the number of the view that a question as of a number is about, which is the head if none is given, and the head. The
-// cached facts are those of the head then.
+// asOf returns the number of the view for an as-of number, and the head. For 0, the view is that of the head. It brings the cached
+// facts up to the head.
 func (c *cache) asOf(ctx context.Context, tenant dag.Tenant, given dag.Seq) (asOf, head dag.Seq, err error) {
 	head, err = c.store.Head(ctx, tenant)
 	if err != nil {

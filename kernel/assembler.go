@@ -20,7 +20,7 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// An assembler is an engine as the room of contexts sees it.
+// An assembler implements [assemble.Kernel] with an engine.
 type assembler struct{ desk }
 
 // Resolve implements [assemble.Kernel].
@@ -42,7 +42,7 @@ func (k assembler) Salt(tenant dag.Tenant, asked []byte) (dag.Salt, error) {
 	return k.authority.Salt(tenant, asked)
 }
 
-// Recorded implements [assemble.Kernel]. Errors are those of [Slices.Bundle], and ErrKind for what is no context.
+// Recorded implements [assemble.Kernel]. Its errors are those of [Slices.Bundle]; for evidence that is no context, the error wraps ErrKind.
 func (k assembler) Recorded(ctx context.Context, tenant dag.Tenant, id slice.SliceID) (*contexts.Bundle, error) {
 	bundle, err := k.slices().Bundle(ctx, tenant, id, nil)
 	if err != nil {
@@ -55,7 +55,7 @@ func (k assembler) Recorded(ctx context.Context, tenant dag.Tenant, id slice.Sli
 	return b, err
 }
 
-// An assembling cache is a cache as the room of contexts sees it.
+// An assembling cache implements [assemble.Epoch].
 type assembling struct{ *cache }
 
 // AsOf implements [assemble.Epoch].
@@ -78,7 +78,7 @@ func (c assembling) Conversation(ctx context.Context, tenant dag.Tenant, turn da
 	return c.graphs.Conversation(ctx, tenant, turn)
 }
 
-// Texts implements [assemble.Epoch]. A text that the index has and the store has not was erased meanwhile, or the store is damaged.
+// Texts implements [assemble.Epoch]. If the index has a text and the store does not, the text was erased meanwhile or the store is damaged.
 func (c assembling) Texts(ctx context.Context, tenant dag.Tenant, head dag.Seq, turns []dag.TurnID, places store.Places) ([]*contexts.ChosenTurn, error) {
 	chosen, err := c.tenants.Of(tenant).Texts.Chosen(ctx, head, turns, places)
 	if err != nil {
@@ -136,7 +136,7 @@ func (c assembling) Around(ctx context.Context, tenant dag.Tenant, q knowledge.Q
 		return nil, nil, err
 	}
 	known, err := facts.Gather(ctx, c.store.Knowledge(), c.leavesOf(tenant), tenant, v.Aliases, &answer.Answer)
-	if errors.Is(err, knowledge.ErrErased) { // what is cached is of before
+	if errors.Is(err, knowledge.ErrErased) { // the cached facts are from before the erasure
 		c.tenants.Of(tenant).Facts.Forget()
 	}
 	return &answer.Answer, known.Acts, err
@@ -173,7 +173,7 @@ func (c assembling) Seal(ctx context.Context, tenant dag.Tenant, b *contexts.Bun
 func (c assembling) Record(ctx context.Context, tenant dag.Tenant, made *assemble.Issued, p policy.Registered, to issued.Delivery, head dag.Seq) (issued.Record, error) {
 	b := made.Context
 	commit := ctx
-	if to.Recipient != (issued.Recipient{}) { // a commit that nobody waits for would be of a context that nobody received
+	if to.Recipient != (issued.Recipient{}) { // a commit after ctx ended would record a context that nobody received
 		commit = context.WithoutCancel(ctx)
 	}
 	handed := handout{keyID: b.Seal.KeyID, token: b.Seal.Token, asOf: b.AsOf}

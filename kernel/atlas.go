@@ -21,12 +21,12 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// Atlas returns the facet of the graph of what was used.
+// Atlas returns the facet of the atlas, the graph of turns and of the slices and contexts that contained them.
 func (k *Kernel) Atlas() survey.Atlas { return k.atlas() }
 
 func (k *engine) atlas() survey.Atlas { return survey.Atlas{Kernel: surveyed{k}} }
 
-// A surveyed engine is what a survey needs of it.
+// A surveyed engine implements [survey.Kernel].
 type surveyed struct{ *engine }
 
 // Surveying implements [survey.Kernel].
@@ -40,7 +40,7 @@ func (k surveyed) Turn(ctx context.Context, tenant dag.Tenant, id dag.TurnID) (s
 	return k.turns().Get(ctx, tenant, id)
 }
 
-// Handed implements [survey.Kernel]. None is kept: a context's record has words in it, until they are erased.
+// Handed implements [survey.Kernel]. It caches no records: the record of a context has the words of its task, which may be erased.
 func (k surveyed) Handed(ctx context.Context, tenant dag.Tenant, number uint64) (api.Issued, error) {
 	list, err := k.bundles().After(ctx, tenant, number-1, 1)
 	if err == nil && (len(list) == 0 || list[0].Number != number) {
@@ -71,12 +71,12 @@ func (k surveyed) Segment(ctx context.Context, tenant dag.Tenant, parts []store.
 	return k.store.Segment(ctx, tenant, parts)
 }
 
-// Compute implements [survey.Kernel]: inside the turnstile that slices pass, too.
+// Compute implements [survey.Kernel]. It calls fn inside the turnstile, which slices pass, too.
 func (k surveyed) Compute(ctx context.Context, fn func() error) error {
 	return k.turnstile.Pass(ctx, fn)
 }
 
-// Seal implements [survey.Kernel]. The ledger knows the key then, and the history is bound to it, as with the statements of bundles.
+// Seal implements [survey.Kernel]. As with the statements of bundles, the ledger has the key and the identity is bound to the history before it signs.
 func (k surveyed) Seal(ctx context.Context, tenant dag.Tenant, statement func(origin string) []byte) ([]byte, error) {
 	origin, signer, err := k.signer(ctx, tenant)
 	if err != nil {
@@ -85,7 +85,7 @@ func (k surveyed) Seal(ctx context.Context, tenant dag.Tenant, statement func(or
 	return attest.Seal(statement(origin), signer)
 }
 
-// A surveyedEpoch is what a survey reads of a cache.
+// A surveyedEpoch implements [survey.Epoch] with a cache.
 type surveyedEpoch struct{ *cache }
 
 // Head implements [survey.Epoch].

@@ -16,20 +16,20 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// Evidence is what convinces a third party of a bundle, beside the bundle.
+// Evidence contains what a third party needs, in addition to a bundle, to verify the bundle.
 type Evidence struct {
 	Statement *attest.Statement
 	Envelope  []byte // DSSE, canonical
-	KeyID     string // of the key that signed it
+	KeyID     string // the id of the key that signed the envelope
 	Proof     []byte // a tlog-proof file; nil from Sign
 	Leaf      []byte
 	Record    issued.Record
 }
 
-// Attest signs for third parties what this kernel issued: the bundle of turns or of facts with these bytes. One
-// that was never issued here is store.ErrNotFound, and another tenant's ErrTenant.
-// The envelope is the same each time as long as the attestation key is; the proof's
-// checkpoint moves on with the ledger. Without an identity it is identity.ErrNone.
+// Attest signs, for third parties, a statement about a bundle that this kernel issued, of any kind. The error
+// for a bundle that was never issued here wraps store.ErrNotFound, and for a bundle of another tenant ErrTenant.
+// The envelope is the same each time while the attestation key is the same; the proof's
+// checkpoint advances with the ledger. Without an identity the error is identity.ErrNone.
 func (k Ledger) Attest(ctx context.Context, tenant dag.Tenant, bundle []byte) (_ *Evidence, err error) {
 	ctx, observed := k.observe(ctx, "attest")
 	defer func() { observed(err) }()
@@ -48,9 +48,9 @@ func (k Ledger) Attest(ctx context.Context, tenant dag.Tenant, bundle []byte) (_
 	return e, k.attest(ctx, tenant, b, e)
 }
 
-// Sign is the envelope of Attest, for a slice that Slice just gave: what is stated of it is
-// known already, so the store is not asked again. The proof can be had
-// later, by anyone who asks for it.
+// Sign returns the evidence of Attest without its proof, for a slice that Cut just returned. The record of
+// the slice is at hand, so the store is not searched for it. Attest returns the proof
+// later.
 func (k Ledger) Sign(ctx context.Context, tenant dag.Tenant, i *Issued) (*Evidence, error) {
 	if i.Seal.Tenant != tenant {
 		return nil, fmt.Errorf("the slice is of tenant %q, not %q: %w", i.Seal.Tenant, tenant, ErrTenant)
@@ -64,7 +64,7 @@ func (k Ledger) Sign(ctx context.Context, tenant dag.Tenant, i *Issued) (*Eviden
 	return e, k.seal(ctx, tenant, s, e)
 }
 
-// handed is a slice that was just handed out, as a body: its bundle need not be read.
+// handed is a slice that was just handed out, as a slice.Body, so that its bundle need not be parsed.
 type handed struct{ *Issued }
 
 func (h handed) Head() slice.Head       { return h.Slice.Head(h.Seal) }
@@ -83,7 +83,7 @@ func (k *engine) locate(ctx context.Context, tenant dag.Tenant, id slice.SliceID
 	return &Evidence{Record: records[at], Leaf: issued.Leaf(tenant, &records[at])}, nil
 }
 
-// attest completes the evidence of a bundle whose record was found.
+// attest completes the evidence of a bundle whose record is in e.
 func (k *engine) attest(ctx context.Context, tenant dag.Tenant, b slice.Body, e *Evidence) error {
 	if k.ledger().Identity().Name() == "" { // before the work
 		return identity.ErrNone
@@ -103,9 +103,9 @@ func (k *engine) attest(ctx context.Context, tenant dag.Tenant, b slice.Body, e 
 	return k.seal(ctx, tenant, attest.NewStatement(b, e.Record.Bundle, e.Record.At, e.Record.Leaf, "", why), e)
 }
 
-// why says of redacted turns why they have no text. Which it is never changes: an erasure
-// is for ever, and what never came cannot be erased. Text that came and is gone without an erasure
-// is store.ErrDamaged: nothing is stated of it.
+// why returns a function that says why a redacted turn has no text. The reason never changes: an erasure
+// is permanent, and a text that never arrived cannot be erased. If a text arrived and is gone without an erasure,
+// the error wraps store.ErrDamaged, and no statement is made.
 func (k *engine) why(ctx context.Context, tenant dag.Tenant, redacted []dag.TurnID) (func(dag.TurnID) attest.Why, error) {
 	erased, err := k.erasures().Among(ctx, tenant, redacted)
 	if err != nil {
@@ -131,7 +131,8 @@ func (k *engine) why(ctx context.Context, tenant dag.Tenant, redacted []dag.Turn
 	}, nil
 }
 
-// signer returns the key that signs for third parties, and the origin that it signs as. The ledger knows the key, and the history is bound to it.
+// signer returns the key that signs for third parties, and the origin under which it signs. It first announces the key in the ledger and binds the
+// identity to the history.
 func (k *engine) signer(ctx context.Context, tenant dag.Tenant) (origin string, _ attest.Signer, _ error) {
 	id, err := k.announceKeys(ctx, tenant)
 	if err != nil {
@@ -144,7 +145,7 @@ func (k *engine) signer(ctx context.Context, tenant dag.Tenant) (origin string, 
 	return string(id.Origin(tenant)), signer, k.bind(ctx, tenant)
 }
 
-// seal signs a statement with a key that the ledger knows.
+// seal signs a statement with a key that is announced in the ledger.
 func (k *engine) seal(ctx context.Context, tenant dag.Tenant, s *attest.Statement, e *Evidence) error {
 	origin, signer, err := k.signer(ctx, tenant)
 	if err != nil {
@@ -157,7 +158,7 @@ func (k *engine) seal(ctx context.Context, tenant dag.Tenant, s *attest.Statemen
 	return err
 }
 
-// Located returns the index in the ledger of a bundle that was issued, of turns or of facts. One that never was is
+// Located returns the index in the ledger of the record of an issued bundle. The error for a bundle that was never issued wraps
 // store.ErrNotFound.
 func (k Ledger) Located(ctx context.Context, tenant dag.Tenant, bundle []byte) (uint64, error) {
 	b, err := kinds.Parse(bundle)

@@ -27,18 +27,18 @@ import (
 	"github.com/graphkernel/graphkernel/token"
 )
 
-// Beliefs is what agents hold to be true, and the evidence of it.
+// Beliefs is the facet of the statements that agents hold to be true, and of the evidence that they do.
 type Beliefs struct {
 	space.Beliefs
 	*engine
 }
 
-// Beliefs returns the facet of what agents hold to be true.
+// Beliefs returns the facet of the statements that agents hold to be true.
 func (k *Kernel) Beliefs() Beliefs { return k.beliefs() }
 
 func (k *engine) beliefs() Beliefs { return Beliefs{space.New(desk{k}), k} }
 
-// A desk is an engine as the room of beliefs sees it. Other rooms have what every operation needs from it.
+// A desk implements [space.Kernel] with an engine. The adapters for other packages embed it for the methods that every operation needs.
 type desk struct{ *engine }
 
 // Now implements [space.Kernel].
@@ -84,7 +84,7 @@ func (k desk) Policy(ctx context.Context, tenant dag.Tenant, id policy.ID) (poli
 	return Policies(k).Get(ctx, tenant, id)
 }
 
-// OfAgent implements [space.Kernel]: an agent asked over stdio, or with a key of the role.
+// OfAgent implements [space.Kernel]. A caller is an agent if it asks over stdio or with a key of the role access.Agent.
 func (k desk) OfAgent(ctx context.Context, tenant dag.Tenant, by string) (bool, error) {
 	if by == access.Stdio || access.CheckID(by) != nil {
 		return by == access.Stdio, nil
@@ -120,7 +120,7 @@ func (k desk) Signer(ctx context.Context, tenant dag.Tenant) (string, attest.Sig
 // Identity implements [space.Kernel].
 func (k desk) Identity() identity.Identity { return k.ledger().Identity() }
 
-// A deskEpoch is a cache as the room of beliefs sees it.
+// A deskEpoch implements [space.Epoch] with a cache.
 type deskEpoch struct{ *cache }
 
 // Item implements [space.Epoch].
@@ -135,18 +135,19 @@ func (c deskEpoch) Item(ctx context.Context, tenant dag.Tenant, item belief.Item
 // Kept implements [space.Epoch].
 func (c deskEpoch) Kept() *space.Kept { return c.beliefs }
 
-// An IssuedBelief is what a request for evidence of a belief is answered with.
+// An IssuedBelief is the answer to a request for evidence of a belief.
 type IssuedBelief struct {
 	Belief *beliefs.Bundle
 	Bundle []byte // canonical bytes, the evidence to hand on
 	Record issued.Record
 }
 
-// ErrNotBelieved is wrapped if evidence is asked for of what is not believed. It wraps store.ErrNotFound.
+// ErrNotBelieved is wrapped if evidence is requested for a literal that is not believed. It wraps store.ErrNotFound.
 var ErrNotBelieved = fmt.Errorf("%w: it is not believed", store.ErrNotFound)
 
-// Prove hands out evidence that a literal is believed in a space: the revisions from which it follows, in which steps, and the leaves of the turns that
-// they rest on, signed and recorded. The same question as of the same number has the same bytes as long as the signing key does and nothing that it holds was erased.
+// Prove returns evidence that a literal is believed in a space: the revisions from which the literal follows, the steps, and the leaves of the turns on which
+// the revisions rest. The evidence is signed and recorded. The same question as of the same number has the same bytes unless the signing key changed or
+// something that the evidence contains was erased in between.
 func (k Beliefs) Prove(ctx context.Context, tenant dag.Tenant, r api.BeliefProofRequest) (_ *IssuedBelief, err error) {
 	ctx, observed := k.observe(ctx, "prove")
 	defer func() { observed(err) }()
@@ -190,7 +191,7 @@ func (k Beliefs) Prove(ctx context.Context, tenant dag.Tenant, r api.BeliefProof
 func (c *cache) issueBelief(ctx context.Context, tenant dag.Tenant, b *beliefs.Bundle, p policy.Registered, head dag.Seq) (*IssuedBelief, error) {
 	i := &IssuedBelief{Belief: b}
 	shown := b.Turns()
-	for r := range b.Revisions { // a revision goes with each of its turns, and the evidence has the whole revision
+	for r := range b.Revisions { // a revision is erased with any of its turns, and the evidence contains the whole revision
 		shown = append(shown, b.Revisions[r].RestsOn()...)
 	}
 	slices.SortFunc(shown, dag.TurnID.Compare)
@@ -212,7 +213,7 @@ func (c *cache) issueBelief(ctx context.Context, tenant dag.Tenant, b *beliefs.B
 	return i, nil
 }
 
-// prove finds from what a question's literal follows as of a number. Names are those of then: the question has them.
+// prove makes the evidence, without a seal, that a question's literal is believed as of a number. It resolves no aliases: the question has canonical names.
 func (c *cache) prove(ctx context.Context, tenant dag.Tenant, q beliefs.Question, asOf dag.Seq) (*beliefs.Bundle, policy.Registered, error) {
 	var none policy.Registered
 	j := c.beliefs.Journal()
@@ -258,12 +259,12 @@ func (c *cache) prove(ctx context.Context, tenant dag.Tenant, q beliefs.Question
 	}
 	b, err := beliefs.New(q, registered, asOf, support, leaves)
 	if err != nil {
-		return nil, none, fmt.Errorf("%w: %w", store.ErrDamaged, err) // what follows has a derivation, and a belief rests on turns that are there
+		return nil, none, fmt.Errorf("%w: %w", store.ErrDamaged, err) // a literal with support has a derivation, and the turns of a belief are stored
 	}
 	return b, registered, nil
 }
 
-// proveAgain makes the bundle that a claim leads to.
+// proveAgain makes the bundle of evidence for a question again, with the given seal.
 func (c *cache) proveAgain(ctx context.Context, tenant dag.Tenant, q beliefs.Question, asOf dag.Seq, seal slice.Seal) ([]byte, error) {
 	if asOf == 0 {
 		return nil, fmt.Errorf("%w: as_of is 0, before anything was known", projection.ErrBeyondHead)
@@ -279,7 +280,7 @@ func (c *cache) proveAgain(ctx context.Context, tenant dag.Tenant, q beliefs.Que
 	return b.Append(nil), nil
 }
 
-// replay is Replay for evidence of a belief. It is erased if it is on record and a turn that it rests on was erased since.
+// replay is Replay for evidence of a belief. The outcome is Erased if the bytes differ, the evidence is on record, and a turn on which it rests was erased since.
 func (k Beliefs) replay(ctx context.Context, tenant dag.Tenant, bundle []byte) (*Replay, error) {
 	b, err := beliefs.Parse(bundle)
 	if err != nil {
@@ -290,7 +291,7 @@ func (k Beliefs) replay(ctx context.Context, tenant dag.Tenant, bundle []byte) (
 	})
 }
 
-// account says of recorded evidence that could not be made again which turns that it rests on were erased since.
+// account implements remaker. It adds to the replay the turns on which the recorded evidence rests and that were erased since.
 func (k Beliefs) account(ctx context.Context, tenant dag.Tenant, r *Replay, i *issued.Record) error {
 	gone, err := k.restsGone(ctx, tenant, i)
 	if err != nil || len(gone) == 0 {
@@ -302,7 +303,7 @@ func (k Beliefs) account(ctx context.Context, tenant dag.Tenant, r *Replay, i *i
 	return nil
 }
 
-// restsGone lists the turns that recorded evidence rests on and that were erased since.
+// restsGone returns the turns on which recorded evidence rests and that were erased since.
 func (k Beliefs) restsGone(ctx context.Context, tenant dag.Tenant, i *issued.Record) (gone []dag.TurnID, _ error) {
 	since, err := k.erasedSince(ctx, tenant, i)
 	for _, t := range i.Shown.Unpack() {
@@ -328,7 +329,7 @@ func (k Beliefs) remake(ctx context.Context, c *cache, tenant dag.Tenant, i *iss
 	return c.proveAgain(ctx, tenant, q, i.AsOf, seal)
 }
 
-// Verify judges the bytes of evidence of a belief, as Slices.Verify does those of a slice.
+// Verify judges the bytes of evidence of a belief, as Slices.Verify judges those of a slice.
 func (k Beliefs) Verify(bundle []byte) (token.AdmissibleBelief, token.Verdict) {
 	return k.verifier.VerifyBelief(bundle)
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// brought marks the drafts that a caller brings in the name of a person for whom the caller does not speak, by the
-// attribute [dag.AttrBroughtBy]. Such a turn is admitted, and is data: no prompt, and nobody's word. A draft that has the
-// attribute already keeps it. The maps of attributes are replaced, not written to.
+// brought sets the attribute [dag.AttrBroughtBy] of each draft in the name of a person for whom the caller does not
+// speak. Such a turn is admitted as data: it is not a prompt, and nobody's statement. A draft that has the
+// attribute already keeps it. brought replaces the maps of attributes and does not write to them.
 func brought(who access.Identity, drafts []dag.Draft) error {
 	if who.SpeaksForAll() {
 		return nil
@@ -41,7 +41,8 @@ func brought(who access.Identity, drafts []dag.Draft) error {
 	return nil
 }
 
-// countBrought counts the turns that are stored with the mark, of those that came with it. A turn that was there before keeps what it is.
+// countBrought counts the marked turns of an admission that are stored with the mark. A turn that was stored before may be without it. before is false if
+// no turn of the admission was.
 func (k *engine) countBrought(ctx context.Context, tenant dag.Tenant, marked []dag.TurnID, before bool) (n int, err error) {
 	if !before || len(marked) == 0 {
 		return len(marked), nil
@@ -55,7 +56,7 @@ func (k *engine) countBrought(ctx context.Context, tenant dag.Tenant, marked []d
 	return n, err
 }
 
-// inPersonsName reports whether a draft has the voice of a person, or the place of a prompt and no program as author.
+// inPersonsName reports whether a draft has the voice of a person, or the role of a prompt and an author that is not a program.
 func inPersonsName(d *dag.Draft) bool {
 	if ingest.VoiceOf(d) == dag.VoicePerson {
 		return true

@@ -12,7 +12,7 @@ import (
 )
 
 // A cache holds everything that the kernel has read during one epoch of the store, except API keys,
-// which expire after a second. When another server takes over, which may lack what this one had, the
+// which expire after a second. When another server takes over, it may lack data that the old one had, so the
 // kernel begins with a new cache.
 type cache struct {
 	k     *engine
@@ -33,7 +33,7 @@ type cache struct {
 	beliefs *space.Kept
 
 	announced *bytelru.Cache[dag.Tenant, signers]   // tenants whose ledger knows the keys
-	markKeys  *bytelru.Cache[dag.Tenant, marks.Key] // under which their turns are marked
+	markKeys  *bytelru.Cache[dag.Tenant, marks.Key] // the keys of the marks of their turns
 }
 
 // newCache returns an empty cache for the store's present epoch.
@@ -78,8 +78,8 @@ func (k *engine) current() *cache {
 	}
 }
 
-// steady runs an operation on what is kept, and again if the store's epoch ended
-// meanwhile: half of what it read may be of another history then.
+// steady runs an operation on the current cache, and repeats it if the store's epoch ended
+// meanwhile, since the operation may have read parts of two histories. It gives up after 5 tries.
 func steady[T any](k *engine, operation func(*cache) (T, error)) (T, error) {
 	const most = 5
 	for tries := 1; ; tries++ {

@@ -9,18 +9,18 @@ import (
 	"github.com/graphkernel/graphkernel/slice/issued"
 )
 
-// issuing gathers the records that are written at one time into one transaction: a commit
-// costs the same for one as for a hundred, and while one is on its way the next ones come.
-// No record waits for others to come. None is acknowledged before its
+// issuing writes the records that arrive during a commit together, in the next transaction: a commit
+// of one record costs the same as a commit of a hundred.
+// No record waits for others to arrive. None is acknowledged before its
 // transaction is durable.
 type issuing struct {
 	store projection.Store
 
 	mu    sync.Mutex
-	lines map[dag.Tenant]*issuingLine // guarded by mu; of tenants with records on their way
+	lines map[dag.Tenant]*issuingLine // guarded by mu; the tenants whose records are being written
 }
 
-// issuingLine is what waits while a transaction of the tenant is on its way.
+// issuingLine is the queue of records that wait while a transaction of the tenant commits.
 type issuingLine struct{ waiting []*toIssue }
 
 type toIssue struct {
@@ -30,11 +30,11 @@ type toIssue struct {
 	done    chan struct{} // closed when record or err is set
 }
 
-// mostTogether bounds the records of a transaction.
+// mostTogether is the maximum number of records of a transaction.
 const mostTogether = 256
 
-// put writes a record and returns the one that counts. If ctx ends first, the record may be
-// written all the same. A bundle of which a turn was erased meanwhile is not recorded, and the error is an issued.ErasedError.
+// put writes a record and returns the record of the bundle, which an earlier call may have written. If ctx ends first, the record may be
+// written all the same. If a turn of the bundle was erased meanwhile, nothing is recorded and the error is an issued.ErasedError.
 func (q *issuing) put(ctx context.Context, tenant dag.Tenant, handing issued.Handing) (issued.Record, error) {
 	if err := ctx.Err(); err != nil {
 		return issued.Record{}, err
@@ -59,7 +59,7 @@ func (q *issuing) put(ctx context.Context, tenant dag.Tenant, handing issued.Han
 	}
 }
 
-// run writes what waits until nothing does.
+// run writes the queued records until the queue is empty.
 func (q *issuing) run(ctx context.Context, tenant dag.Tenant, line *issuingLine) {
 	for {
 		q.mu.Lock()

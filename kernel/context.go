@@ -17,24 +17,24 @@ import (
 	"github.com/graphkernel/graphkernel/token"
 )
 
-// Contexts are assembled for tasks, and evidence is made of them.
+// Contexts is the facet of contexts, which are assembled for tasks and signed as evidence.
 type Contexts struct {
 	assemble.Contexts
 	*engine
 }
 
-// Contexts returns the facet of contexts: they are assembled, verified and replayed.
+// Contexts returns the facet of contexts, which assembles, verifies and replays them.
 func (k *Kernel) Contexts() Contexts { return k.contexts() }
 
 func (k *engine) contexts() Contexts { return Contexts{assemble.New(assembler{desk{k}}), k} }
 
-// Operations lists what the facet answers.
+// Operations lists the operations of the facet.
 func (k Contexts) Operations() []api.Answer {
 	return append(k.Contexts.Operations(), api.ReportNotGiven.By(k.reportNotGiven), api.EraseTask.By(k.eraseTask))
 }
 
-// HandOut records that a prepared context was given to a recipient. Saying so again has no effect. A bundle that this kernel did not sign wraps token.ErrToken.
-// If a turn that the context rests on was erased since, nothing is recorded and the error wraps issued.ErrErasedSince.
+// HandOut records that a prepared context was given to a recipient. Repeating the call has no effect. The error for a bundle that this kernel did not sign
+// wraps token.ErrToken. If a turn on which the context rests was erased since, nothing is recorded and the error wraps issued.ErrErasedSince.
 func (k Contexts) HandOut(ctx context.Context, tenant dag.Tenant, p *assemble.Prepared, to issued.Recipient) (_ issued.Record, err error) {
 	ctx, observed := k.observe(ctx, "hand_out_context")
 	defer func() { observed(err) }()
@@ -65,7 +65,7 @@ func (k Contexts) HandOut(ctx context.Context, tenant dag.Tenant, p *assemble.Pr
 	})
 }
 
-// SigningKey returns the id of the key that signs; "" if none does.
+// SigningKey returns the id of the signing key, or "" if there is none.
 func (k Contexts) SigningKey() token.KeyID {
 	id, err := k.authority.Keyring().Signer()
 	if err != nil {
@@ -74,9 +74,9 @@ func (k Contexts) SigningKey() token.KeyID {
 	return id
 }
 
-// NotGiven records that a context which is on record did not reach its recipient, and returns the entry. Only the caller who asked for the context
-// may say so, or one with the permission to erase. Saying so again has no effect. A bundle that is not on record is store.ErrNotFound, and ErrKind if it names
-// no recipient.
+// NotGiven records that a recorded context did not reach its recipient, and returns the entry. It is allowed to the caller who asked for the context
+// and to callers with the permission to erase. Repeating the call has no effect. The error wraps store.ErrNotFound if the bundle is not on record, and ErrKind
+// if its record names no recipient.
 func (k Contexts) NotGiven(ctx context.Context, tenant dag.Tenant, id slice.SliceID, bundle dag.Digest, reason string) (_ issued.Undelivered, err error) {
 	ctx, observed := k.observe(ctx, "not_given")
 	defer func() { observed(err) }()
@@ -128,7 +128,7 @@ func (k Contexts) eraseTask(ctx context.Context, tenant dag.Tenant, in api.TaskE
 	return w, nil
 }
 
-// Verify judges the bytes of a context, as Slices.Verify does those of a slice.
+// Verify judges the bytes of a context, as Slices.Verify judges those of a slice.
 func (k Contexts) Verify(bundle []byte) (token.AdmissibleContext, token.Verdict) {
 	return token.NewVerifier(k.authority).VerifyContext(bundle)
 }
@@ -138,7 +138,7 @@ func (k Contexts) VerifyFor(tenant dag.Tenant, bundle []byte) (token.AdmissibleC
 	return token.NewVerifier(k.authority).VerifyContextFor(tenant, bundle)
 }
 
-// Showing lists the contexts that were given and showed a turn: what an agent that was given them has seen.
+// Showing lists the records of the contexts that showed a turn to an agent. Contexts that did not reach their recipient are left out.
 func (k Contexts) Showing(ctx context.Context, tenant dag.Tenant, turn dag.TurnID) ([]issued.Record, error) {
 	list, err := k.bundles().Showing(ctx, tenant, turn)
 	list, err = k.delivered(ctx, tenant, list, err)

@@ -16,7 +16,7 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// replay is Replay for a context. It is erased if texts of its view were erased since, and all else is as it was.
+// replay is Replay for a context. The outcome is Erased if texts of its view were erased since and everything else is unchanged.
 func (k Contexts) replay(ctx context.Context, tenant dag.Tenant, bundle []byte) (*Replay, error) {
 	b, err := contexts.Parse(bundle)
 	if err != nil {
@@ -41,7 +41,7 @@ func (k Contexts) replay(ctx context.Context, tenant dag.Tenant, bundle []byte) 
 	return r, err
 }
 
-// unexplained says what is otherwise than it was and cannot be the effect of erasures; "" if nothing is.
+// unexplained returns the first difference of a replayed context that erasures cannot explain, or "" if there is none.
 func (k Contexts) unexplained(ctx context.Context, tenant dag.Tenant, b *contexts.Bundle, digest dag.Digest) (string, error) {
 	record, err := k.recordOf(ctx, tenant, b.Provenance.SliceID, digest)
 	if err != nil || record == nil {
@@ -56,8 +56,8 @@ func (k Contexts) unexplained(ctx context.Context, tenant dag.Tenant, b *context
 	})
 }
 
-// account says of a recorded context that could not be made again which texts were erased since it was handed out, of
-// the turns that it showed or of others of its view: these counted in the statistics of its search.
+// account implements remaker. It adds to the replay which texts were erased since the context was handed out: those of
+// turns that it showed, and those of other turns of its view, which counted in the statistics of its search.
 func (k Contexts) account(ctx context.Context, tenant dag.Tenant, r *Replay, i *issued.Record) error {
 	gone, err := k.erasedSince(ctx, tenant, i)
 	if err != nil || len(gone) == 0 {
@@ -78,8 +78,8 @@ func (k Contexts) account(ctx context.Context, tenant dag.Tenant, r *Replay, i *
 	return nil
 }
 
-// erasedSince lists the turns of the view of recorded evidence that were erased after it was made. The order is that of the numbers, or for a record that
-// does not say when it was made that of the leaves: clocks of two processes may differ.
+// erasedSince returns the turns of the view of recorded evidence that were erased after the evidence was made. It compares numbers, or ledger leaves for a
+// record without a head, and never times, since the clocks of two processes may differ.
 func (k *engine) erasedSince(ctx context.Context, tenant dag.Tenant, i *issued.Record) (gone []dag.TurnID, err error) {
 	for after := i.AsOf; ; {
 		page, err := k.erasures().After(ctx, tenant, after, 256)
@@ -132,7 +132,7 @@ func (k Contexts) remake(ctx context.Context, c *cache, tenant dag.Tenant, i *is
 	return assembling{c}.again(ctx, tenant, assemble.Claim{Request: r, Policy: i.Provenance.PolicyID, From: i.Vantage()}, seal)
 }
 
-// again makes the bundle that a claim leads to.
+// again makes the bundle of a claim again, with the given seal.
 func (c assembling) again(ctx context.Context, tenant dag.Tenant, claim assemble.Claim, seal slice.Seal) ([]byte, error) {
 	if claim.From.AsOf == 0 {
 		return nil, fmt.Errorf("%w: as_of is 0, before anything was known", projection.ErrBeyondHead)

@@ -22,8 +22,8 @@ func (k Ledger) OpenLineage(ctx context.Context, tenant dag.Tenant, bundle []byt
 	return k.convert(ctx, tenant, bundle, attest.AppendOpenLineage)
 }
 
-// ErrNoExport is wrapped when a slice of facts, a context or evidence of a belief is to be converted to a format that has a form for slices of
-// turns alone. There is an export to Sigstore of all kinds.
+// ErrNoExport is returned when a slice of facts, a context or evidence of a belief is converted to PROV or OpenLineage, which have a form for
+// slices of turns only. Evidence of every kind can be exported to Sigstore.
 var ErrNoExport = errors.New("slices of facts, contexts and evidence of beliefs have no form in PROV and OpenLineage; attest the bundle, or convert it to sigstore")
 
 func (k *engine) convert(ctx context.Context, tenant dag.Tenant, bundle []byte, as func([]byte, *attest.Statement, *slice.Bundle) ([]byte, error)) ([]byte, error) {
@@ -41,16 +41,16 @@ func (k *engine) convert(ctx context.Context, tenant dag.Tenant, bundle []byte, 
 	return as(nil, e.Statement, b)
 }
 
-// A Sigstore export is what cosign needs to verify a bundle, offline.
+// A Sigstore export contains the files that cosign needs to verify a bundle offline.
 type Sigstore struct {
 	Bundle      []byte // a Sigstore bundle, v0.3
 	TrustedRoot []byte // the log, for --trusted-root
 	PublicKey   []byte // PEM, for --key
 }
 
-// Sigstore signs an issued bundle with the sigstore key, and puts the entry that cosign
-// looks for into the ledger: that is a leaf of its own, there once however often this is
-// asked. Errors are those of Attest.
+// Sigstore signs an issued bundle with the sigstore key, and appends the entry that cosign
+// looks for to the ledger. The entry is a separate leaf; repeating the call does not append
+// it again. Errors are those of Attest.
 func (k Ledger) Sigstore(ctx context.Context, tenant dag.Tenant, bundle []byte) (*Sigstore, error) {
 	e, err := k.ledger().Attest(ctx, tenant, bundle)
 	if err != nil {
@@ -101,8 +101,8 @@ func (k Ledger) Sigstore(ctx context.Context, tenant dag.Tenant, bundle []byte) 
 	return out, err
 }
 
-// Convert writes a bundle that was issued in another form: prov, openlineage or sigstore. The files
-// are to be written as they are.
+// Convert returns an issued bundle in another form: prov, openlineage or sigstore. The contents of the files
+// must be written unchanged.
 func (k Ledger) Convert(ctx context.Context, tenant dag.Tenant, bundle []byte, to string) (api.Converted, error) {
 	files := map[string]string{}
 	switch to {

@@ -19,11 +19,11 @@ import (
 type Request struct {
 	Anchor dag.TurnID
 	Policy policy.ID // "" is policy.DefaultID
-	AsOf   dag.Seq   // 0 is the anchor's own under a policy of direction past, else the present
+	AsOf   dag.Seq   // 0: the anchor's number under a policy with direction past, else the present
 }
 
-// An Issued slice is what a request is answered with. What it points to may be shared
-// with others and must not be changed.
+// An Issued slice is the answer to a Request. Its contents may be shared
+// with other callers and must not be changed.
 type Issued struct {
 	Slice  *slice.Slice
 	Seal   slice.Seal
@@ -33,7 +33,7 @@ type Issued struct {
 	redacted []dag.TurnID // by ascending id
 }
 
-// Cut cuts, signs and records a slice. The same request on the same view gives
+// Cut cuts, signs and records a slice. The same request on the same view returns
 // the same bytes (INV-001) unless a turn was erased or the signing key changed
 // in between.
 func (k Slices) Cut(ctx context.Context, tenant dag.Tenant, r Request) (_ *Issued, err error) {
@@ -44,7 +44,7 @@ func (k Slices) Cut(ctx context.Context, tenant dag.Tenant, r Request) (_ *Issue
 	})
 }
 
-// again makes evidence, and makes it again as long as others erase turns meanwhile on which it rests. Each time it rests on fewer.
+// again makes evidence, and repeats that as long as turns on which the evidence rests are erased meanwhile. Each time the evidence rests on fewer turns.
 func again[T any](ctx context.Context, make func() (T, error)) (T, error) {
 	for {
 		made, err := make()
@@ -96,7 +96,7 @@ func (c *cache) issue(ctx context.Context, tenant dag.Tenant, r Request) (*Issue
 	return issued, nil
 }
 
-// cut selects and fetches the text. It returns the head at the time.
+// cut selects the turns of a slice and fetches their texts. It also returns the head at the time.
 func (c *cache) cut(ctx context.Context, tenant dag.Tenant, anchor dag.TurnID, p policy.Registered, of issued.Vantage) (*projection.Cut, *slice.Slice, []projection.Text, dag.Seq, error) {
 	cut, s, head, err := c.cuts.Select(ctx, tenant, anchor, p, of.AsOf, of.Reading)
 	if err != nil {
@@ -106,7 +106,7 @@ func (c *cache) cut(ctx context.Context, tenant dag.Tenant, anchor dag.TurnID, p
 	return cut, s, texts, head, err
 }
 
-// lostAmong lists the turns whose text is lost, by ascending id.
+// lostAmong returns the turns whose text is lost, by ascending id.
 func lostAmong(turns []slice.Selected, texts []projection.Text) (gone []dag.TurnID) {
 	for i := range texts {
 		if texts[i].State == projection.TextLost {
@@ -127,12 +127,12 @@ func (k *engine) sealed(ctx context.Context, tenant dag.Tenant, p *slice.Provena
 	return bundle, err
 }
 
-// A handout names a bundle by what decides its bytes: the token stands for the slice
-// and its tenant, and the turns that have no text for the only thing that can change.
+// A handout identifies a bundle by the values that determine its bytes: the token determines the slice
+// and its tenant, and only the set of turns without text can change.
 type handout struct {
 	keyID, token string
 	asOf         dag.Seq
-	withheld     dag.Digest // of the indexes of turns without text; zero if there are none
+	withheld     dag.Digest // the digest of the indexes of turns without text; zero if there are none
 }
 
 func handoutOf(s *slice.Slice, seal slice.Seal, texts []projection.Text) handout {
@@ -149,7 +149,7 @@ func handoutOf(s *slice.Slice, seal slice.Seal, texts []projection.Text) handout
 	return h
 }
 
-// record writes down that a bundle was handed out, before it is. The same bundle
+// record records that a bundle was handed out, before it is handed out. The same bundle
 // is recorded once.
 func (c *cache) record(ctx context.Context, s *slice.Slice, seal slice.Seal, texts []projection.Text, bundle []byte, head dag.Seq) (issued.Record, error) {
 	on := resting{as: head}
@@ -167,11 +167,11 @@ func (c *cache) record(ctx context.Context, s *slice.Slice, seal slice.Seal, tex
 type resting struct {
 	turns []dag.TurnID
 	as    dag.Seq
-	words []dag.TurnID // whose words the question has
+	words []dag.TurnID // turns whose words are in the question
 }
 
-// recordAs writes a record, unless it is there. record makes it, for the time at which it is
-// handed out. It names who asks in ctx. If a turn that the bundle rests on was erased meanwhile, the error is an issued.ErasedError.
+// recordAs writes a record, unless it is on record already. record makes the record for the time at which the bundle is
+// handed out; recordAs adds the caller in ctx. If a turn on which the bundle rests was erased meanwhile, the error is an issued.ErasedError.
 func (c *cache) recordAs(ctx context.Context, tenant dag.Tenant, handed handout, p policy.Registered, on resting, record func(at dag.Time) issued.Record) (issued.Record, error) {
 	if r, ok := c.recorded.Get(handed); ok {
 		return r, nil
@@ -197,8 +197,8 @@ func (c *cache) recordAs(ctx context.Context, tenant dag.Tenant, handed handout,
 	return r, nil
 }
 
-// Preview cuts a slice without its text and signs and records nothing. It is no
-// evidence; it shows what Slice would select.
+// Preview returns the slice that Cut would select, without texts. It signs and records nothing, so its result is no
+// evidence.
 func (k Slices) Preview(ctx context.Context, tenant dag.Tenant, r Request) (*slice.Slice, error) {
 	return steady(k.engine, func(c *cache) (*slice.Slice, error) {
 		p, err := c.policy(ctx, tenant, r.Policy)

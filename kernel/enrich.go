@@ -18,15 +18,15 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// The bounds of an enrichment.
+// The limits of an enrichment.
 const (
 	MaxEnriched      = 200 // hits
 	MaxEnrichedHops  = 2
-	MaxEnrichedFacts = 100 // of one hit
+	MaxEnrichedFacts = 100 // facts of one hit
 	MaxFound         = uint64(1) << 40
 )
 
-// enrichment fills in what a request leaves out, and checks it.
+// enrichment returns a request with its defaults filled in, and checks it.
 func enrichment(r api.EnrichRequest) (api.EnrichRequest, error) {
 	if r.Alpha == nil {
 		half := dag.One / 2
@@ -56,8 +56,8 @@ func enrichment(r api.EnrichRequest) (api.EnrichRequest, error) {
 	return r, nil
 }
 
-// Enrich returns hits with the facts around the entities that they speak of, the best first by both. The entities of a turn are those of the facts
-// that were learned from it, and the names known in its first words. Nothing is changed.
+// Enrich returns hits with the facts around their entities, sorted by a score that combines the score of the search and the weight of the facts. The entities
+// of a turn are the names in the facts that were learned from it, and the known names in its first words. Enrich changes nothing.
 func (k Turns) Enrich(ctx context.Context, tenant dag.Tenant, in api.EnrichRequest) (w api.Enriched, err error) {
 	ctx, observed := k.observe(ctx, "enrich")
 	defer func() { observed(err) }()
@@ -99,14 +99,14 @@ func (c *cache) enrich(ctx context.Context, tenant dag.Tenant, r *api.EnrichRequ
 	return w, nil
 }
 
-// A nearEdge is a fact some steps from an entity.
+// A nearEdge is a fact with its distance from an entity, in hops.
 type nearEdge struct {
 	edge *knowledge.Edge
 	hops int
 }
 
-// near returns the facts around entities, each once, the nearest first. The entities are asked one by one, since a traversal leaves out what
-// joins its starts.
+// near returns the facts around entities, each once, the nearest first, at most r.Facts. It makes a traversal for each entity, since a traversal leaves out
+// the facts that join its starts.
 func near(ctx context.Context, v *projection.View, names []string, r *api.EnrichRequest) (all []nearEdge, err error) {
 	at := map[knowledge.ID]int{}
 	for _, name := range names {
@@ -131,7 +131,7 @@ func near(ctx context.Context, v *projection.View, names []string, r *api.Enrich
 	return all[:min(len(all), r.Facts)], nil
 }
 
-// fit is the share of a query's words that the names of a fact have.
+// fit returns the share of a query's words that occur in the names of a fact; 1 for a query without words.
 func fit(words []string, e *knowledge.Edge) dag.PPM {
 	if len(words) == 0 {
 		return dag.One
@@ -151,7 +151,7 @@ func fit(words []string, e *knowledge.Edge) dag.PPM {
 	return dag.PPM(int64(n) * int64(dag.One) / int64(len(words)))
 }
 
-// entitiesOf returns the names that turns speak of, ascending, at most projection.MostNames of each.
+// entitiesOf returns the entities of each turn, in ascending order, at most projection.MostNames of each.
 func (c *cache) entitiesOf(ctx context.Context, tenant dag.Tenant, v *projection.View, hits []api.HitScore) (map[dag.TurnID][]string, error) {
 	ids := make(store.IDs, len(hits))
 	for i := range hits {

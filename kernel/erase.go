@@ -15,7 +15,7 @@ import (
 	"github.com/graphkernel/graphkernel/store/kinds"
 )
 
-// MaxReason bounds the bytes of the reason given for an erasure.
+// MaxReason is the maximum length of the reason for an erasure, in bytes.
 const MaxReason = 1024
 
 func checkReason(reason string) error {
@@ -26,11 +26,11 @@ func checkReason(reason string) error {
 }
 
 // Erase deletes a turn's text and salt for good, with the facts that were learned from it, and
-// records when, why and who asked (see access.As).
-// Everything else of the turn stays: old slices still verify and replay, and say
-// that the text is gone. Tasks of contexts that have the turn's words go with it, whether or not the contexts showed the turn: a hook's
-// task is the prompt before that is a turn. Erasing twice gives the first event, and finishes the work
-// if the store could not the first time.
+// records when, why and by which caller (see access.As).
+// Everything else of the turn remains: old slices still verify and replay, and say
+// that the text is gone. Erase also deletes the tasks of contexts that have the turn's words, whether or not the contexts showed the turn: the
+// task from a hook is a prompt that has not become a turn yet. Erasing a turn again returns the first erasure, and completes work
+// that the store could not finish then.
 func (k Turns) Erase(ctx context.Context, tenant dag.Tenant, turn dag.TurnID, reason string) (_ ErasedTurn, err error) {
 	ctx, observed := k.observe(ctx, "erase")
 	defer func() { observed(err) }()
@@ -54,7 +54,7 @@ func (k Turns) Erase(ctx context.Context, tenant dag.Tenant, turn dag.TurnID, re
 		out.Tasks = append(out.Tasks, gone...)
 		return err
 	}
-	if err := tasks(); err != nil { // first, since nobody knows the words once the turn is gone
+	if err := tasks(); err != nil { // first, since the words are unknown once the turn is erased
 		return ErasedTurn{}, err
 	}
 	with, unguarded, err := k.recognising(ctx, tenant, turn, now)
@@ -66,7 +66,7 @@ func (k Turns) Erase(ctx context.Context, tenant dag.Tenant, turn dag.TurnID, re
 	c := k.kept.Load()
 	kept := c.tenants.Of(tenant)
 	kept.Texts.Forget(turn)
-	kept.Facts.Forget() // whatever came of it: an erasure may be kept and reported as failed
+	kept.Facts.Forget() // even on error: the erasure may be stored all the same
 	c.beliefs.Forget()
 	c.atlases.Forget(tenant, turn, err != nil)
 	k.changes.tell(tenant)
@@ -75,24 +75,24 @@ func (k Turns) Erase(ctx context.Context, tenant dag.Tenant, turn dag.TurnID, re
 		return ErasedTurn{}, err
 	}
 	out.Erasure = e
-	if err := tasks(); err != nil { // those that were recorded meanwhile
+	if err := tasks(); err != nil { // again, for tasks that were recorded meanwhile
 		return ErasedTurn{}, err
 	}
 	out.AsOf, err = k.whole(ctx, tenant, e.Seq)
 	return out, err
 }
 
-// An ErasedTurn says what an erasure took: the text of a turn, and the tasks of contexts that had its words.
+// An ErasedTurn is the erasure of a turn's text, with the tasks of contexts that were erased because they had its words.
 type ErasedTurn struct {
 	erasures.Erasure
 	AsOf  dag.Seq // the number of the last entry of the erasure's change
 	Tasks []slice.SliceID
 
-	// Unguarded says why copies of the text that come under other ids are not held back; "" if they are.
+	// Unguarded is the reason why copies of the text that arrive under other ids are not held back; "" if they are.
 	Unguarded string
 }
 
-// eraseTasks erases the tasks that have words of a turn, and returns the contexts whose tasks they were. A task that was erased before is none of them.
+// eraseTasks erases the tasks that have words of a text, and returns the ids of their contexts, without those whose task was erased before.
 func (k *engine) eraseTasks(ctx context.Context, tenant dag.Tenant, text, reason string, at dag.Time) (erased []slice.SliceID, err error) {
 	c := k.kept.Load()
 	found, err := c.tasks.With(ctx, tenant, text)
@@ -113,7 +113,7 @@ func (k *engine) eraseTasks(ctx context.Context, tenant dag.Tenant, text, reason
 	return erased, nil
 }
 
-// contentOf returns the text of a turn, "" if it has none.
+// contentOf returns the text of a turn, or "" if it has none or a damaged one.
 func (k *engine) contentOf(ctx context.Context, tenant dag.Tenant, turn dag.TurnID) (string, error) {
 	records, err := k.store.Store.Turns(ctx, tenant, store.IDs{turn})
 	if err != nil || len(records) == 0 || records[0].Body == nil {
@@ -126,10 +126,10 @@ func (k *engine) contentOf(ctx context.Context, tenant dag.Tenant, turn dag.Turn
 	return body.Content, nil
 }
 
-// EraseTask deletes the words of a context's task for good, with all that was asked for beside them, from every record of the context,
-// and records when, why and who asked (see access.As). The rest of the record stays: a bundle that was handed out still verifies, and a replay
-// of the record says that the task was erased. Erasing twice returns the first erasure. Where the task went with a turn that
-// the context showed, there is none to return, and ErrTaskGone is wrapped.
+// EraseTask deletes the words of a context's task for good, with the rest of its request, from every record of the context,
+// and records when, why and by which caller (see access.As). The rest of the record remains: a bundle that was handed out still verifies, and a replay
+// of the record says that the task was erased. Erasing a task again returns the first erasure. If the task was erased together with a turn that
+// the context showed, it has no erasure of its own, and the error wraps ErrTaskGone.
 func (k Contexts) EraseTask(ctx context.Context, tenant dag.Tenant, id slice.SliceID, reason string) (_ issued.TaskErasure, err error) {
 	ctx, observed := k.observe(ctx, "erase")
 	defer func() { observed(err) }()
@@ -146,7 +146,7 @@ func (k Contexts) EraseTask(ctx context.Context, tenant dag.Tenant, id slice.Sli
 		return issued.TaskErasure{}, err
 	}
 	e, err := k.bundles().EraseTask(ctx, tenant, issued.TaskErasure{Context: id, Reason: reason, At: now, By: access.CallerIn(ctx)})
-	k.kept.Load().recorded.Purge() // it has the words, whatever came of it
+	k.kept.Load().recorded.Purge() // even on error: the cached records have the words
 	k.changes.tell(tenant)
 	if err == nil && e.Seq == 0 {
 		err = fmt.Errorf("context %s: %w: the task went with a turn that the context showed", id, ErrTaskGone)
@@ -157,15 +157,15 @@ func (k Contexts) EraseTask(ctx context.Context, tenant dag.Tenant, id slice.Sli
 	return e, nil
 }
 
-// ErrTaskGone is wrapped when a task that is to be erased is gone, and no erasure of it is on record. It wraps store.ErrNotFound.
+// ErrTaskGone is wrapped by EraseTask when the task is gone already and has no erasure on record. It wraps store.ErrNotFound.
 var ErrTaskGone = fmt.Errorf("there is no task to erase: %w", store.ErrNotFound)
 
-// TaskErasures lists up to limit erasures of tasks numbered above after, ascending.
+// TaskErasures returns up to limit erasures of tasks with numbers above after, by ascending number.
 func (k Contexts) TaskErasures(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]issued.TaskErasure, error) {
 	return k.bundles().TaskErasures(ctx, tenant, after, limit)
 }
 
-// taskErased returns the erasure that took the task of a record, nil if none did.
+// taskErased returns the erasure of a record's task, or nil if the task was not erased by itself.
 func (k *engine) taskErased(ctx context.Context, tenant dag.Tenant, i *issued.Record) (*issued.TaskErasure, error) {
 	if !i.OfContext() || i.Question != "" {
 		return nil, nil
@@ -182,7 +182,7 @@ func (k *engine) taskErased(ctx context.Context, tenant dag.Tenant, i *issued.Re
 	return nil, nil
 }
 
-// taskGone says when and why the task of a context was erased.
+// taskGone returns a text that says when and why the task of a context was erased.
 func taskGone(e *issued.TaskErasure) string {
 	return fmt.Sprintf("its task was erased on %s for the reason %q", e.At, e.Reason)
 }
@@ -190,7 +190,7 @@ func taskGone(e *issued.TaskErasure) string {
 // erasures returns the record of erasures.
 func (k *engine) erasures() erasures.Base { return erasures.Base{History: k.store} }
 
-// Events returns up to limit events numbered above after, ascending.
+// Events returns up to limit erasures of turns with numbers above after, by ascending number.
 func (k Turns) Events(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]erasures.Erasure, error) {
 	return k.erasures().After(ctx, tenant, after, limit)
 }

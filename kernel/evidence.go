@@ -16,10 +16,10 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// AttestRecorded is Attest for anyone who does not hold the bundle: the one with a digest, or
-// if that is nil the newest, that was issued under a slice id. It is cut again, and
-// attested only if the bytes are those that were issued: else it is issued.ErrErasedSince. A
-// bundle that was never issued is store.ErrNotFound.
+// AttestRecorded is like Attest, for a caller without the bundle. It attests the bundle with a slice id and a digest, or
+// the newest with the slice id if digest is nil. The bundle is cut again, and
+// attested only if its bytes are those that were issued; if they differ because of erasures, the error wraps issued.ErrErasedSince. For
+// a bundle that was never issued, the error wraps store.ErrNotFound.
 func (k Ledger) AttestRecorded(ctx context.Context, tenant dag.Tenant, id slice.SliceID, digest *dag.Digest) (_ *Evidence, err error) {
 	ctx, observed := k.observe(ctx, "attest")
 	defer func() { observed(err) }()
@@ -34,8 +34,8 @@ func (k Ledger) AttestRecorded(ctx context.Context, tenant dag.Tenant, id slice.
 	return e, k.attest(ctx, tenant, b, e)
 }
 
-// Bundle makes the bytes of a recorded bundle again: the newest of a slice id, or the one with a SHA-256. Where texts were erased since, they cannot
-// be made, and issued.ErrErasedSince is wrapped; a bundle that was never issued is store.ErrNotFound.
+// Bundle makes the bytes of a recorded bundle again: the newest with a slice id, or the one with a SHA-256 if digest is not nil. If that is impossible because
+// texts were erased since, the error wraps issued.ErrErasedSince; for a bundle that was never issued, it wraps store.ErrNotFound.
 func (k Slices) Bundle(ctx context.Context, tenant dag.Tenant, id slice.SliceID, digest *dag.Digest) (_ []byte, err error) {
 	ctx, observed := k.observe(ctx, "bundle")
 	defer func() { observed(err) }()
@@ -43,7 +43,7 @@ func (k Slices) Bundle(ctx context.Context, tenant dag.Tenant, id slice.SliceID,
 	return bundle, err
 }
 
-// again finds a recorded bundle, and makes it again.
+// again finds the record of a bundle, and makes the bundle again.
 func (k Slices) again(ctx context.Context, tenant dag.Tenant, id slice.SliceID, digest *dag.Digest) (*issued.Record, slice.Body, []byte, error) {
 	records, err := k.Issued(ctx, tenant, id)
 	if err != nil {
@@ -82,7 +82,7 @@ func (k Slices) again(ctx context.Context, tenant dag.Tenant, id slice.SliceID, 
 	return nil, nil, nil, err
 }
 
-// notTheTurns says why a slice of turns, cut again, is not what was issued.
+// notTheTurns returns an error that says why a slice of turns, cut again, differs from the issued one.
 func notTheTurns(tenant dag.Tenant, i *issued.Record, b slice.Body, again *recut) error {
 	if b.Head().Provenance != i.Provenance || len(b.Redacted()) == 0 {
 		return notIssued(tenant, i)
@@ -95,7 +95,7 @@ func notTheTurns(tenant dag.Tenant, i *issued.Record, b slice.Body, again *recut
 	return erasedSince(tenant, i)
 }
 
-// instead implements remaker: if facts beyond a cut were erased since, the slice is what it was.
+// instead implements remaker. If only facts beyond the slice's cut were erased since, it returns the issued bytes.
 func (k Facts) instead(ctx context.Context, tenant dag.Tenant, i *issued.Record, err error) ([]byte, error) {
 	before, wrong := k.beforeErasures(ctx, tenant, i)
 	if before != nil || wrong != nil {
@@ -105,7 +105,8 @@ func (k Facts) instead(ctx context.Context, tenant dag.Tenant, i *issued.Record,
 	return nil, notRemade(tenant, i, wrong == nil && gone.any(), cmp.Or(wrong, err))
 }
 
-// notRemade says why a bundle on record could not be made again: it rests on what was erased since, something failed, or it is not what was issued.
+// notRemade returns an error that says why a recorded bundle could not be made again: data on which it rests was erased since, err occurred, or the new
+// bytes differ from the issued ones.
 func notRemade(tenant dag.Tenant, i *issued.Record, erased bool, err error) error {
 	switch {
 	case erased:

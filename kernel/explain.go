@@ -9,7 +9,7 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// Explain says why a turn is in the slice of a request, or why it is not. It
+// Explain returns the reason why a turn is in the slice of a request, or why it is not. It
 // issues nothing.
 func (k Slices) Explain(ctx context.Context, tenant dag.Tenant, r Request, turn dag.TurnID) (_ slice.Explanation, err error) {
 	ctx, observed := k.observe(ctx, "explain")
@@ -46,5 +46,5 @@ func (c *cache) explain(ctx context.Context, tenant dag.Tenant, r Request, turn 
 	return e, nil
 }
 
-// ErrKind is wrapped if a slice id is of another kind of evidence than was asked about. It wraps store.ErrNotFound.
+// ErrKind is wrapped if a slice id belongs to evidence of another kind than the operation is for. It wraps store.ErrNotFound.
 var ErrKind = fmt.Errorf("%w: evidence of another kind", store.ErrNotFound)

@@ -11,21 +11,21 @@ import (
 	"github.com/graphkernel/graphkernel/slice"
 )
 
-// cutting reads which slice is meant.
+// cutting returns the Request of an api.Cutting.
 func (k Slices) cutting(ctx context.Context, tenant dag.Tenant, in *api.Cutting) (r Request, err error) {
 	r.Policy, r.AsOf = in.Policy, in.AsOf
 	r.Anchor, err = k.turns().Resolve(ctx, tenant, in.Anchor)
 	return r, err
 }
 
-// Operations lists what the facet answers.
+// Operations lists the operations of the facet.
 func (k Slices) Operations() []api.Answer {
 	return []api.Answer{
 		api.PreviewSlice.By(k.preview), api.ExplainCut.By(k.explain), api.ListSlices.By(k.List), api.GetSlice.By(k.Get), api.TurnHolding.By(k.Holding), api.ExplainTurn.By(k.explainTurn),
 	}
 }
 
-// preview selects what a slice would hold. Nothing is signed or recorded.
+// preview selects the turns of a slice. Nothing is signed or recorded.
 func (k Slices) preview(ctx context.Context, tenant dag.Tenant, in api.Cutting) (w api.Preview, err error) {
 	r, err := k.cutting(ctx, tenant, &in)
 	if err != nil {
@@ -42,7 +42,7 @@ func (k Slices) preview(ctx context.Context, tenant dag.Tenant, in api.Cutting) 
 	return w, nil
 }
 
-// explain says why a turn would be in a slice, or would not.
+// explain explains why a turn would be in a slice, or would not.
 func (k Slices) explain(ctx context.Context, tenant dag.Tenant, in api.ExplainCutting) (w api.Explanation, err error) {
 	r, err := k.cutting(ctx, tenant, &in.Cutting)
 	if err != nil {
@@ -52,7 +52,7 @@ func (k Slices) explain(ctx context.Context, tenant dag.Tenant, in api.ExplainCu
 	if err != nil {
 		return w, err
 	}
-	if r.AsOf, err = k.turns().AsOf(ctx, tenant, r.AsOf); err != nil { // so that the answer names the view that it is about
+	if r.AsOf, err = k.turns().AsOf(ctx, tenant, r.AsOf); err != nil { // so that the answer states the number of its view
 		return w, err
 	}
 	e, err := k.Explain(ctx, tenant, r, turn)
@@ -62,7 +62,7 @@ func (k Slices) explain(ctx context.Context, tenant dag.Tenant, in api.ExplainCu
 	return Explained(turn, &r, &e), nil
 }
 
-// explainTurn says why a turn is in a slice that was issued, or is not.
+// explainTurn explains why a turn is in an issued slice, or is not.
 func (k Slices) explainTurn(ctx context.Context, tenant dag.Tenant, in api.ExplainRequest) (w api.Explanation, err error) {
 	list, err := k.Issued(ctx, tenant, in.SliceID)
 	if err != nil {
@@ -91,7 +91,7 @@ func (k Slices) explainTurn(ctx context.Context, tenant dag.Tenant, in api.Expla
 	return w, nil
 }
 
-// Explained shows why a turn is in the slice of a request, or is not.
+// Explained returns an explanation in the form of package api.
 func Explained(turn dag.TurnID, r *Request, e *slice.Explanation) api.Explanation {
 	id := cmp.Or(r.Policy, policy.DefaultID)
 	w := api.Explanation{

@@ -12,7 +12,7 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// An ExportReport says what an export wrote.
+// An ExportReport counts what an export wrote.
 type ExportReport struct {
 	Turns    int
 	Redacted int // turns written without text
@@ -21,12 +21,12 @@ type ExportReport struct {
 }
 
 // Export writes turns in the order of their admission, one line each, in the
-// project's own form, salts included: importing them elsewhere gives the same
+// project's own format, salts included, so that importing them elsewhere makes the same
 // turns, leaves and slices. If conversation is not nil, only its turns are
-// written; parents that lie elsewhere are counted, and an import of such a file
-// needs them first. Erasure events are not turns and are not written; the turns
-// that they concern are, without text. Events take sequence numbers, so what was
-// admitted after one gets a smaller number elsewhere, and a bundle cut after one
+// written; their parents in other conversations are counted, and must be stored before such a file
+// is imported. Erasures are not written; erased turns
+// are, without text. Erasures have sequence numbers, so a turn that was
+// admitted after an erasure gets a smaller number elsewhere, and a bundle that was cut after an erasure
 // replays only here.
 func (k Turns) Export(ctx context.Context, tenant dag.Tenant, conversation *dag.ConversationID, to io.Writer) (ExportReport, error) {
 	var r ExportReport
@@ -65,7 +65,7 @@ func (k Turns) Export(ctx context.Context, tenant dag.Tenant, conversation *dag.
 }
 
 // AppendRecord appends a stored turn as a line of the project's own format,
-// without the line feed: what would have to arrive to become the same.
+// without the line feed. Importing the line makes the same turn.
 func AppendRecord(dst []byte, r *store.Record) ([]byte, error) {
 	d, err := draft(r)
 	if err != nil {
@@ -78,7 +78,7 @@ func AppendRecord(dst []byte, r *store.Record) ([]byte, error) {
 	return line[:len(line)-1], nil
 }
 
-// draft returns a stored turn as it would have to arrive to become the same.
+// draft returns the draft whose admission makes the same turn as a stored one.
 func draft(r *store.Record) (dag.Draft, error) {
 	t := &r.Turn
 	d := dag.Draft{

@@ -14,17 +14,17 @@ import (
 	"github.com/graphkernel/graphkernel/slice"
 )
 
-// MaxFacts bounds a page of facts.
+// MaxFacts is the maximum number of facts of a page.
 const MaxFacts = 1000
 
-// limits reports whether a filter picks facts out by what they are about or rest on. That they
-// hold at a time, or are believed with some confidence, is true of nearly all.
+// limits reports whether a filter selects facts by their names, statement, source or evidence. The minimum confidence
+// and the time of validity do not count, since nearly all facts meet them.
 func limits(f api.FactFilter) bool {
 	f.MinConfidence, f.ValidAt = 0, nil
 	return f != api.FactFilter{}
 }
 
-// viewAsOf returns the view as of a number as a caller gives it, which may be inside of a change; 0 is now.
+// viewAsOf returns the view as of a number from a caller, which may lie inside a change; 0 is now.
 func (c *cache) viewAsOf(ctx context.Context, tenant dag.Tenant, given dag.Seq) (*projection.View, error) {
 	at, _, err := c.asOf(ctx, tenant, given)
 	if err != nil {
@@ -33,7 +33,7 @@ func (c *cache) viewAsOf(ctx context.Context, tenant dag.Tenant, given dag.Seq) 
 	return c.tenants.Of(tenant).Facts.View(ctx, at)
 }
 
-// pageInView is [api.Paging.InView] for a number as a caller gives it. It returns the view that the page is of.
+// pageInView is [api.Paging.InView] for a number from a caller, see viewAsOf. It returns the view of the page.
 func (c *cache) pageInView(ctx context.Context, tenant dag.Tenant, p *api.Paging, given dag.Seq) (after dag.Seq, v *projection.View, err error) {
 	if given != 0 || p.After == "" {
 		if v, err = c.viewAsOf(ctx, tenant, given); err != nil {
@@ -48,7 +48,7 @@ func (c *cache) pageInView(ctx context.Context, tenant dag.Tenant, p *api.Paging
 	return after, v, err
 }
 
-// List lists a page of the facts that are believed, by ascending number of the assertion that gave their confidence.
+// List returns a page of the believed facts, in the order of the assertions that set their confidence.
 func (k Facts) List(ctx context.Context, tenant dag.Tenant, in api.FactQuery) (w api.Facts, err error) {
 	ctx, observed := k.observe(ctx, "facts")
 	defer func() { observed(err) }()
@@ -69,7 +69,7 @@ func (k Facts) List(ctx context.Context, tenant dag.Tenant, in api.FactQuery) (w
 		if err != nil {
 			return w, err
 		}
-		find.After, find.Limit = after, limit+1 // one more tells whether any follow
+		find.After, find.Limit = after, limit+1 // one more shows whether there is a next page
 		list, total, err := c.store.Knowledge().Versions(ctx, tenant, find)
 		if err != nil {
 			return w, err
@@ -100,8 +100,8 @@ func (k Facts) evidenceNamed(ctx context.Context, tenant dag.Tenant, name string
 	return &id, err
 }
 
-// Named finds the turn that a name means: its id, its external id, or a beginning of its id. Whether
-// there is a turn of an id is not asked.
+// Named returns the turn that a name identifies: an id, which it does not look up, or any other name that Resolve
+// accepts.
 func (k Turns) Named(ctx context.Context, tenant dag.Tenant, name string) (id dag.TurnID, err error) {
 	if id.UnmarshalText([]byte(name)) == nil {
 		return id, nil
@@ -112,7 +112,7 @@ func (k Turns) Named(ctx context.Context, tenant dag.Tenant, name string) (id da
 	return id, nil
 }
 
-// Totals counts the facts as of a number, 0 is now, and the names that they are about.
+// Totals counts the facts as of a number, and the entities in them; 0 is now.
 func (k Facts) Totals(ctx context.Context, tenant dag.Tenant, asOf dag.Seq) (knowledge.Totals, error) {
 	return steady(k.engine, func(c *cache) (n knowledge.Totals, err error) {
 		v, err := c.viewAsOf(ctx, tenant, asOf)
@@ -124,7 +124,7 @@ func (k Facts) Totals(ctx context.Context, tenant dag.Tenant, asOf dag.Seq) (kno
 	})
 }
 
-// findIn turns a filter into a question for the names that are stored as of a view.
+// findIn converts a filter to a query with the names that are stored, as of a view.
 func findIn(ctx context.Context, v *projection.View, q *api.FactFilter, turn *dag.TurnID) (f knowledge.Find, err error) {
 	f = knowledge.Find{
 		Filter: knowledge.Filter{AsOf: v.AsOf, ValidAt: q.ValidAt, MinConfidence: q.MinConfidence},
@@ -152,8 +152,8 @@ func findIn(ctx context.Context, v *projection.View, q *api.FactFilter, turn *da
 	return f, err
 }
 
-// spansOf returns of each version the acts that count for it as of a number: those since its
-// statement is believed, which are all assertions.
+// spansOf returns, for each version, the span of the acts that count for it as of a number: all acts since the
+// belief in its statement began, which are only assertions.
 func spansOf(list []knowledge.Recorded, asOf dag.Seq) []knowledge.Span {
 	spans := make([]knowledge.Span, len(list))
 	for i := range list {
@@ -162,10 +162,10 @@ func spansOf(list []knowledge.Recorded, asOf dag.Seq) []knowledge.Span {
 	return spans
 }
 
-// mostEvidence bounds the assertions that are shown of each fact of a listing.
+// mostEvidence is the maximum number of assertions that a listing shows of each fact.
 const mostEvidence = 32
 
-// factIn is a version in the names that count, with the newest of its evidence.
+// factIn returns a version as a fact with the canonical names of a view, and the newest of its evidence.
 func factIn(v *projection.View, r *knowledge.Recorded, evidence []knowledge.Recorded) api.Fact {
 	of, _ := r.Version()
 	w := api.Fact{
@@ -193,7 +193,7 @@ func evidenceOf(list []knowledge.Recorded) []api.FactEvidence {
 	return w
 }
 
-// shownAct is a recorded act, in the names with which it was asserted.
+// shownAct returns a recorded act with the names with which it was asserted.
 func shownAct(r *knowledge.Recorded) api.KnowledgeAct {
 	a := &r.Act
 	w := api.KnowledgeAct{Seq: r.Seq, At: r.At, Kind: string(a.Kind), Leaf: r.Leaf}
@@ -215,7 +215,7 @@ func shownAct(r *knowledge.Recorded) api.KnowledgeAct {
 	return w
 }
 
-// shownActs returns up to limit acts, and after which number others follow.
+// shownActs returns up to limit acts, and the cursor of the next page.
 func shownActs(list []knowledge.Recorded, limit int) (w []api.KnowledgeAct, next string) {
 	list, next = api.Page(list, limit, func(r *knowledge.Recorded) uint64 { return uint64(r.Seq) })
 	w = make([]api.KnowledgeAct, len(list))
@@ -225,16 +225,16 @@ func shownActs(list []knowledge.Recorded, limit int) (w []api.KnowledgeAct, next
 	return w, next
 }
 
-// mostCounts bounds the names of a count.
+// mostCounts is the maximum number of names of a count.
 const mostCounts = 100
 
-// Count counts what is believed.
+// Count counts the believed facts, and their entities, predicates and sources.
 func (k Facts) Count(ctx context.Context, tenant dag.Tenant, in api.KnowledgeCount) (w api.KnowledgeStats, err error) {
 	asOf, err := k.turns().AsOf(ctx, tenant, in.AsOf)
 	if err != nil {
 		return w, err
 	}
-	given := cmp.Or(asOf, in.AsOf) // 0 would be now, also where nothing was yet
+	given := cmp.Or(asOf, in.AsOf) // asOf is 0 if there was nothing yet, but as an argument 0 is now
 	aliases, err := k.Aliases(ctx, tenant, given)
 	if err != nil {
 		return w, err
@@ -271,7 +271,7 @@ func (k Facts) Count(ctx context.Context, tenant dag.Tenant, in api.KnowledgeCou
 	return w, nil
 }
 
-// counts returns the names with the most facts, the most first.
+// counts returns the names with the most facts, in descending order, at most mostCounts.
 func counts(of map[string]int) []api.NameCount {
 	list := make([]api.NameCount, 0, len(of))
 	for name, n := range of {
@@ -283,7 +283,7 @@ func counts(of map[string]int) []api.NameCount {
 	return list[:min(len(list), mostCounts)]
 }
 
-// Operations lists what the facet answers.
+// Operations lists the operations of the facet.
 func (k Facts) Operations() []api.Answer {
 	return []api.Answer{
 		api.ListFacts.By(k.List), api.RetractFacts.By(k.Retract), api.FactsHistory.By(k.History), api.TraverseKnowledge.By(k.Traverse), api.FindPaths.By(k.Paths),

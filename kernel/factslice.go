@@ -20,7 +20,7 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// questionOf returns what is asked in canonical names.
+// questionOf returns the question of a request, with normalized names, each once.
 func questionOf(r *api.FactSliceRequest) (q facts.Question, err error) {
 	names, err := namesOf(r.Start)
 	if err != nil {
@@ -35,16 +35,16 @@ func questionOf(r *api.FactSliceRequest) (q facts.Question, err error) {
 	return q, q.Check()
 }
 
-// IssuedFacts is a slice of facts that a request is answered with.
+// IssuedFacts is the answer to a request for a slice of facts.
 type IssuedFacts struct {
 	Facts  *facts.Bundle
 	Bundle []byte // canonical bytes, the evidence to hand on
 	Record issued.Record
 }
 
-// Slice cuts, signs and records a slice of facts: what a traversal from some entities finds
-// under a policy, with the turns that are the evidence. The same request as of the same number
-// gives the same bytes unless the signing key changed in between.
+// Slice cuts, signs and records a slice of facts: the facts that a traversal from the start entities finds
+// under a policy, with the turns that are their evidence. The same request as of the same number
+// returns the same bytes unless the signing key changed or facts were erased in between.
 func (k Facts) Slice(ctx context.Context, tenant dag.Tenant, r api.FactSliceRequest) (_ *IssuedFacts, err error) {
 	ctx, observed := k.observe(ctx, "fact_slice")
 	defer func() { observed(err) }()
@@ -98,7 +98,7 @@ func (c *cache) issueFacts(ctx context.Context, tenant dag.Tenant, q facts.Quest
 	return &IssuedFacts{Facts: b, Bundle: bundle, Record: record}, nil
 }
 
-// cutFacts cuts a slice of facts, without a seal, and returns the numbers of its assertions, and the head when it began.
+// cutFacts cuts a slice of facts without a seal. It also returns the numbers of the slice's assertions, and the head at its start.
 func (c *cache) cutFacts(ctx context.Context, tenant dag.Tenant, q facts.Question, p policy.Registered, given dag.Seq) (*facts.Bundle, issued.Numbers, dag.Seq, error) {
 	a, err := c.answerFacts(ctx, tenant, q, p, given)
 	if err != nil {
@@ -108,7 +108,7 @@ func (c *cache) cutFacts(ctx context.Context, tenant dag.Tenant, q facts.Questio
 	return b, issued.Pack(slices.Sorted(maps.Keys(a.known.Acts))), a.head, err
 }
 
-// A factAnswer is what a slice of facts is cut from.
+// A factAnswer is an answer from which a slice of facts is cut.
 type factAnswer struct {
 	at, head dag.Seq
 	answer   knowledge.Answer
@@ -118,7 +118,7 @@ type factAnswer struct {
 func (a *factAnswer) cut(q facts.Question, p policy.Registered) (*facts.Bundle, error) {
 	b, err := facts.Cut(q, p, a.at, &a.answer, a.known)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", store.ErrDamaged, err) // an edge without its act, a fact without its evidence
+		return nil, fmt.Errorf("%w: %w", store.ErrDamaged, err) // an edge lacks its act, or a fact its evidence
 	}
 	return b, nil
 }
@@ -148,7 +148,7 @@ func (c *cache) answerFacts(ctx context.Context, tenant dag.Tenant, q facts.Ques
 		return a, err
 	}
 	a.known, err = facts.Gather(ctx, c.store.Knowledge(), c.leavesOf(tenant), tenant, v.Aliases, &a.answer)
-	if errors.Is(err, knowledge.ErrErased) { // what is cached is of before
+	if errors.Is(err, knowledge.ErrErased) { // the cached facts are from before the erasure
 		c.tenants.Of(tenant).Facts.Forget()
 	}
 	return a, err
@@ -165,7 +165,7 @@ func (c *cache) leavesOf(tenant dag.Tenant) facts.Leaves {
 	}
 }
 
-// replay is Replay for a bundle of facts. It is erased if it is on record and an assertion that it holds was erased since.
+// replay is Replay for a bundle of facts. The outcome is Erased if the bytes differ, the bundle is on record, and erasures since explain the difference.
 func (k Facts) replay(ctx context.Context, tenant dag.Tenant, bundle []byte) (*Replay, error) {
 	b, err := facts.Parse(bundle)
 	if err != nil {
@@ -185,8 +185,8 @@ func (k Facts) remake(ctx context.Context, c *cache, tenant dag.Tenant, i *issue
 	return c.cutFactsAgain(ctx, tenant, q, i.Provenance.PolicyID, i.AsOf, seal)
 }
 
-// account says of a recorded slice of facts that could not be made again whether assertions that
-// it holds were erased since: then nothing more can be compared.
+// account implements remaker. If assertions of the recorded slice were erased since, its bytes cannot be compared. If only
+// facts beyond its cut were, the slice is compared without them.
 func (k Facts) account(ctx context.Context, tenant dag.Tenant, r *Replay, i *issued.Record) error {
 	gone, err := k.gone(ctx, tenant, i)
 	if err != nil {
@@ -211,16 +211,16 @@ func (k Facts) account(ctx context.Context, tenant dag.Tenant, r *Replay, i *iss
 	return nil
 }
 
-// beforeErasures makes the bytes of a recorded slice of facts again that cutting it again no longer comes to, since facts were erased that lay beyond its
-// cut: the entities that it returns are the first ones of the answer of now, under the cut of then. It returns nil unless a fact of the view was
-// erased after the slice was made, and the bytes are those on record.
+// beforeErasures makes the bytes of a recorded slice of facts again if facts beyond its cut were erased, so that cutting it again has another result.
+// The entities of the slice are then the first ones of today's answer, with the former reason for the cut. It returns nil unless a fact of the view was
+// erased after the slice was made and the bytes are those on record.
 func (k Facts) beforeErasures(ctx context.Context, tenant dag.Tenant, i *issued.Record) ([]byte, error) {
 	turns, err := k.erasedSince(ctx, tenant, i)
 	if err != nil || len(turns) == 0 {
 		return nil, err
 	}
 	bundle, err := steady(k.engine, func(c *cache) ([]byte, error) { return c.cutShort(ctx, tenant, i) })
-	if r := (&Replay{}); err != nil && r.noCut(err) { // nothing is there to compare
+	if r := (&Replay{}); err != nil && r.noCut(err) { // there is nothing to compare
 		return nil, nil
 	}
 	if err != nil || bundle == nil {
@@ -233,8 +233,8 @@ func (k Facts) beforeErasures(ctx context.Context, tenant dag.Tenant, i *issued.
 	return bundle, nil
 }
 
-// learnedFrom reports whether an assertion up to a number was erased with one of some turns. It reads all acts up to the number, since erased assertions are
-// in no index.
+// learnedFrom reports whether an assertion with a number up to upTo was erased with one of the given turns. It reads all acts up to that number, since erased
+// assertions are in no index.
 func (k Facts) learnedFrom(ctx context.Context, tenant dag.Tenant, turns []dag.TurnID, upTo dag.Seq) (bool, error) {
 	for after := dag.Seq(0); ; {
 		page, err := knowledge.Base{History: k.store}.Acts(ctx, tenant, after, 1000)
@@ -253,8 +253,8 @@ func (k Facts) learnedFrom(ctx context.Context, tenant dag.Tenant, turns []dag.T
 	}
 }
 
-// cutShort cuts a recorded slice of facts again with the facts that it holds, for either reason to cut it, and returns the bytes that are on record; nil
-// if none are.
+// cutShort cuts a recorded slice of facts again after the facts that it contains, with each of the two reasons for a cut, and returns the bytes that are on
+// record, or nil if neither result is.
 func (c *cache) cutShort(ctx context.Context, tenant dag.Tenant, i *issued.Record) ([]byte, error) {
 	q, err := facts.ParseQuestion(i.Question)
 	if err != nil {
@@ -293,11 +293,11 @@ func (c *cache) cutShort(ctx context.Context, tenant dag.Tenant, i *issued.Recor
 	return nil, nil
 }
 
-// factsGone says what of a recorded slice of facts was erased since.
+// factsGone describes the parts of a recorded slice of facts that were erased since.
 type factsGone struct {
-	of, facts int          // assertions that it holds, and those that were erased
-	turns     []dag.TurnID // which these were taken from, by ascending id
-	question  bool         // a name that it starts from was erased
+	of, facts int          // the number of its assertions, and of those that were erased
+	turns     []dag.TurnID // the turns of the erased assertions, by ascending id
+	question  bool         // whether its question was erased, with a name in it
 }
 
 func (g *factsGone) any() bool { return g.facts > 0 || g.question }
@@ -320,7 +320,7 @@ func (k Facts) gone(ctx context.Context, tenant dag.Tenant, i *issued.Record) (*
 	return g, nil
 }
 
-// cutFactsAgain makes the bundle that a claim leads to.
+// cutFactsAgain makes the bundle of a question again, with the given seal.
 func (c *cache) cutFactsAgain(ctx context.Context, tenant dag.Tenant, q facts.Question, id policy.ID, asOf dag.Seq, seal slice.Seal) ([]byte, error) {
 	if asOf == 0 {
 		return nil, fmt.Errorf("%w: as_of is 0, before anything was known", projection.ErrBeyondHead)

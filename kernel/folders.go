@@ -11,20 +11,20 @@ import (
 	"github.com/graphkernel/graphkernel/retrieval"
 )
 
-// MaxNewest bounds the conversations that are listed of a folder.
+// MaxNewest is the maximum number of conversations that are listed of a folder.
 const MaxNewest = 5
 
-// A Folder is a folder in which agents worked, as the first turns of conversations spell it.
+// A Folder is a folder in which agents worked, as named by the first turns of conversations.
 type Folder struct {
-	Path          string // "" where only its digest is known, as of Gemini CLI
-	Digest        string // the SHA-256 of the path in hexadecimal digits, where that is all there is
+	Path          string // "" if only its digest is known, as with Gemini CLI
+	Digest        string // the SHA-256 of the path in hexadecimal digits, if the path is not known
 	Conversations int
-	LastAt        dag.Time                 // when something was said there last
-	Newest        []retrieval.Conversation // those in which something was said last, up to MaxNewest, the newest first
+	LastAt        dag.Time                 // the latest time of a turn in the folder
+	Newest        []retrieval.Conversation // the conversations with the latest turns, up to MaxNewest, the newest first
 }
 
-// Folders lists the folders in which agents worked, the one in which something was said last first. Conversations without a folder, or whose first turn was erased, are not among them. It reads the index of
-// search, and returns how many of the newest numbers that does not have yet, as [Found].NotIndexed says it.
+// Folders lists the folders in which agents worked, by descending LastAt. Conversations without a folder, and conversations whose first turn was erased, are
+// not counted. It reads the index of search; notIndexed is how many of the newest numbers the index does not have yet, as in [Found].NotIndexed.
 func (k Turns) Folders(ctx context.Context, tenant dag.Tenant) (list []Folder, notIndexed dag.Seq, err error) {
 	ctx, observed := k.observe(ctx, "folders")
 	defer func() { observed(err) }()

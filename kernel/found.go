@@ -11,7 +11,7 @@ import (
 	"github.com/graphkernel/graphkernel/token"
 )
 
-// search finds turns by words.
+// search answers a search for turns by words.
 func (k Turns) search(ctx context.Context, tenant dag.Tenant, in api.Search) (w api.Found, err error) {
 	q := SearchRequest{Policy: in.Policy, Space: in.Space, Query: retrieval.Query{
 		Text: in.Query, AsOf: in.AsOf, Limit: in.Limit, Conversation: in.Conversation, Author: in.Author, Attributes: attributes(in.Attributes), Since: in.Since, Until: in.Until,
@@ -35,13 +35,13 @@ func (k Turns) search(ctx context.Context, tenant dag.Tenant, in api.Search) (w 
 	for i := range found.Hits {
 		w.Hits[i] = hit(&found.Hits[i], in.Explain)
 	}
-	if err := found.NotReranked; err != nil { // whose text has the endpoint's address
+	if err := found.NotReranked; err != nil { // its text has the endpoint's address, which is not shown
 		w.NotReranked = "the policy's cross-encoder did not answer with a score for each hit"
 	}
 	return w, nil
 }
 
-// attributes returns those that a search asks for, by their names.
+// attributes returns the attributes that a search asks for, by their names in turns.
 func attributes(a *api.Attributes) map[string]string {
 	if a == nil {
 		return nil
@@ -51,7 +51,7 @@ func attributes(a *api.Attributes) map[string]string {
 	return all
 }
 
-// boundary verifies the bundle that a question is to be held within; nil if none was given.
+// boundary verifies the bundle to which a search is limited, and returns its boundary; nil if there is no bundle.
 func (k Turns) boundary(tenant dag.Tenant, bundle json.RawMessage) (*token.Boundary, error) {
 	if bundle == nil {
 		return nil, nil

@@ -13,10 +13,10 @@ import (
 	"github.com/graphkernel/graphkernel/slice/kinds"
 )
 
-// mostRecords bounds the records that one listing looks at for those of a kind.
+// mostRecords is the maximum number of records that one listing reads to find those of a kind.
 const mostRecords = 1000
 
-// List lists a page of what was handed out.
+// List returns a page of the records of bundles that were handed out.
 func (k Slices) List(ctx context.Context, tenant dag.Tenant, in api.SliceQuery) (w api.Slices, err error) {
 	after, err := in.Number()
 	if err != nil {
@@ -62,7 +62,7 @@ func (k Slices) List(ctx context.Context, tenant dag.Tenant, in api.SliceQuery) 
 	return w, nil
 }
 
-// kindOf returns the kind of evidence that a record is of.
+// kindOf returns the kind of a record's evidence.
 func kindOf(r *issued.Record) *slice.Kind {
 	k, _ := kinds.OfSchema(r.Provenance.SchemaVersion)
 	return k
@@ -74,7 +74,7 @@ func (k Slices) Get(ctx context.Context, tenant dag.Tenant, in api.SliceByID) (a
 	return api.SliceRecord{SliceID: in.SliceID, Issued: records(list)}, err
 }
 
-// asked is what a person asked for, if it is there.
+// asked returns the task of a context, or the start entities of a slice of facts; "" for other kinds and if the question was erased.
 func asked(r *issued.Record) string {
 	switch kindOf(r) {
 	case contexts.Bundles:
@@ -89,7 +89,7 @@ func asked(r *issued.Record) string {
 	return ""
 }
 
-// records shows records with what they hold.
+// records returns records in the form of package api, with the question and the number of turns and facts of each.
 func records(list []issued.Record) []api.Issued {
 	w := make([]api.Issued, len(list))
 	for i := range list {
@@ -100,7 +100,7 @@ func records(list []issued.Record) []api.Issued {
 	return w
 }
 
-// Handed is a record of what was handed out, without what was asked for and what it holds.
+// Handed returns a record in the form of package api, without Asked and Holds.
 func Handed(i *issued.Record) api.Issued {
 	p := &i.Provenance
 	w := api.Issued{

@@ -19,7 +19,7 @@ import (
 // heldBack returns the record of texts that are held back.
 func (k *engine) heldBack() heldback.Base { return heldback.Base{History: k.store} }
 
-// heldKey returns the key under which erased texts of a tenant are recognised; ok is false where there is none. With create the secret is made if there is none.
+// heldKey returns the key with which erased texts of a tenant are recognised; ok is false if there is none. With create, a missing secret is made.
 func (k *engine) heldKey(tenant dag.Tenant, create bool) (key heldback.Key, ok bool, err error) {
 	if k.config.ErasureSecret == nil {
 		return heldback.Key{}, false, nil
@@ -32,8 +32,8 @@ func (k *engine) heldKey(tenant dag.Tenant, create bool) (key heldback.Key, ok b
 	return key, err == nil, err
 }
 
-// recognising returns what records, with the erasure of a turn, by which marks its text is recognised when it comes again. Where nothing can be recorded,
-// unguarded says why.
+// recognising returns the change that records, with the erasure of a turn, the marks by which its text is recognised when it arrives again. If a text cannot be
+// recognised, unguarded is the reason.
 func (k *engine) recognising(ctx context.Context, tenant dag.Tenant, turn dag.TurnID, at dag.Time) (with []history.Change, unguarded string, err error) {
 	key, ok, err := k.heldKey(tenant, true)
 	switch {
@@ -77,13 +77,13 @@ func textOf(key heldback.Key, body []byte) (heldback.Text, error) {
 	return key.Of(b.Content), nil
 }
 
-// A storedText is what is compared of a stored turn.
+// A storedText is the text of a stored turn, for comparisons.
 type storedText struct {
 	text     heldback.Text
 	withheld bool
 }
 
-// storedTexts returns those of some turns that are stored. The text of a turn that was erased or held back is known by its digest.
+// storedTexts returns the texts of the given turns that are stored. The text of a turn that was erased or held back comes from the record of digests.
 func (k *engine) storedTexts(ctx context.Context, tenant dag.Tenant, key heldback.Key, ids []dag.TurnID) (map[dag.TurnID]storedText, error) {
 	found := make(map[dag.TurnID]storedText, len(ids))
 	var gone []dag.TurnID
@@ -113,7 +113,7 @@ func (k *engine) storedTexts(ctx context.Context, tenant dag.Tenant, key heldbac
 	return found, err
 }
 
-// A holding is what became of turns on their way in.
+// A holding has the turns of an admission whose text was held back, and those that were admitted with a text that was erased before.
 type holding struct{ held, erasedBefore map[dag.TurnID]bool }
 
 func (h *holding) add(o holding) {
@@ -132,11 +132,11 @@ func (h *holding) receipt(r store.Receipt) api.Receipt {
 	return api.Receipt{Admitted: r.Admitted, Existing: r.Existing, Edges: r.Edges, Head: r.Head, HeldBack: len(h.held), ErasedBefore: len(h.erasedBefore)}
 }
 
-// hold takes the text of those arrivals that are new and have the text of a turn that was erased, and records that they were held back. A person who says
-// the words again, in another place, is not held back. A turn that was held back, released, and comes again becomes a turn of its own, see [ReleasedID].
+// hold removes the text of new arrivals that have the text of an erased turn, and records that they were held back. The text is not held back if
+// a person says it again in another place. A turn that was held back and released becomes a turn of its own when it arrives again, see [ReleasedID].
 //
-// It changes the arrivals, and a second call leaves what the first one held. Arrivals that keep their text are refused at the commit if a text was erased
-// after hold read the digests; see [engine.decided]. Where no text was erased it costs one look-up.
+// It changes the arrivals; a second call does not restore the texts that the first one removed. Arrivals that keep their text are refused at the commit if a
+// text was erased after hold read the digests; see [engine.decided]. If no text was erased, hold costs one look-up.
 func (k *engine) hold(ctx context.Context, tenant dag.Tenant, batches []store.Batch) (done holding, err error) {
 	if k.config.ErasureSecret == nil {
 		return done, nil
@@ -167,7 +167,7 @@ func (k *engine) hold(ctx context.Context, tenant dag.Tenant, batches []store.Ba
 		return done, err
 	}
 	arriving := map[dag.TurnID]heldback.Text{}
-	var list []*store.Arrival // with a text
+	var list []*store.Arrival // the arrivals with a text
 	var ask []dag.TurnID
 	for _, b := range batches {
 		for i := range b {
@@ -243,8 +243,8 @@ func (k *engine) hold(ctx context.Context, tenant dag.Tenant, batches []store.Ba
 	return done, k.heldBack().Hold(ctx, tenant, held)
 }
 
-// decided lets hold decide about batches and then calls appendHeld, which appends them: both again each time that a text was erased between the two, so that no
-// erased text is admitted. Each repetition follows the commit of somebody's erasure; a repetition holds at least as much as the one before it.
+// decided calls hold for batches and then appendHeld, which appends them. It repeats both whenever a text was erased between the two calls, so that no
+// erased text is admitted. Each repetition follows the commit of an erasure, and holds back at least the texts of the one before it.
 func (k *engine) decided(ctx context.Context, tenant dag.Tenant, batches []store.Batch, appendHeld func() error) (done holding, err error) {
 	for {
 		held, err := k.hold(ctx, tenant, batches)
@@ -258,8 +258,8 @@ func (k *engine) decided(ctx context.Context, tenant dag.Tenant, batches []store
 	}
 }
 
-// takeText takes the text of an arrival. Its digest is that of the body under a salt that follows from the key, so it is the same whenever the turn comes, and says
-// nothing of the text to anyone without the key.
+// takeText removes the text of an arrival. If the kernel drew its salt, the digest becomes that of the body under a salt derived from the key, so it is the same
+// whenever the turn arrives, and reveals nothing about the text to anyone without the key. If the salt arrived with the turn, the digest stays.
 func takeText(key heldback.Key, a *store.Arrival) {
 	if a.SaltDrawn {
 		a.Turn.BodyDigest = slice.DigestBody(a.Body, key.Salt(a.Turn.ID))
@@ -267,7 +267,7 @@ func takeText(key heldback.Key, a *store.Arrival) {
 	a.Body, a.Salt, a.SaltDrawn, a.External = nil, dag.Salt{}, false, ""
 }
 
-// placeOf says where an arrival came from, as far as it fits and can be recorded.
+// placeOf returns the place from which an arrival came, or "" if it is too long to record or not UTF-8.
 func placeOf(a *store.Arrival) string {
 	if len(a.Place) > heldback.MaxPlace || !utf8.ValidString(a.Place) {
 		return ""
@@ -275,11 +275,11 @@ func placeOf(a *store.Arrival) string {
 	return a.Place
 }
 
-// ReleasedID is the id under which a turn that was held back is admitted with its text, once it is released and comes again. The turn itself was admitted
-// without its text, and what was admitted does not change; the other is a reply to it.
+// ReleasedID returns the id under which a turn that was held back is admitted with its text, when it arrives again after its release. The original turn was
+// admitted without its text and does not change; the new turn is a reply to it.
 func ReleasedID(turn dag.TurnID) dag.TurnID { return dag.ExternalTurnID("released", turn.String()) }
 
-// release returns the arrivals that are new, and gives those that were held back and are released their new id and place.
+// release returns the new arrivals. An arrival that was held back and released is not among them: it gets its ReleasedID and becomes a reply to the original turn.
 func (k *engine) release(ctx context.Context, tenant dag.Tenant, list []*store.Arrival, stored map[dag.TurnID]storedText) (fresh []*store.Arrival, err error) {
 	var ask []dag.TurnID
 	for _, a := range list {
@@ -307,7 +307,7 @@ func (k *engine) release(ctx context.Context, tenant dag.Tenant, list []*store.A
 	return fresh, nil
 }
 
-// renamed returns the turn that an arrival with a ReleasedID was before.
+// renamed returns the original turn of an arrival with a ReleasedID; ok is false for other arrivals.
 func renamed(a *store.Arrival) (of dag.TurnID, ok bool) {
 	if len(a.Parents) != 1 {
 		return of, false
@@ -322,7 +322,7 @@ type HeldBack struct {
 	Released bool
 }
 
-// HeldBack lists up to limit turns that were held back, numbered above after, ascending.
+// HeldBack returns up to limit turns that were held back with numbers above after, by ascending number.
 func (k Turns) HeldBack(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]HeldBack, error) {
 	list, err := k.heldBack().After(ctx, tenant, after, limit)
 	if err != nil {
@@ -343,8 +343,8 @@ func (k Turns) HeldBack(ctx context.Context, tenant dag.Tenant, after dag.Seq, l
 	return out, nil
 }
 
-// Release frees turns that were held back, all of them or none, and returns how many were not free before. When such a turn comes again, it is admitted with its text
-// under [ReleasedID]; the text is nowhere else to be had. A turn that was not held back is store.ErrNotFound.
+// Release releases turns that were held back, all of them or none, and returns how many were not released before. When such a turn arrives again, it is admitted
+// with its text under [ReleasedID]; the store does not have the text. The error for a turn that was not held back wraps store.ErrNotFound.
 func (k Turns) Release(ctx context.Context, tenant dag.Tenant, turns []dag.TurnID) (int, error) {
 	now, err := k.now()
 	if err != nil {

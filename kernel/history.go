@@ -16,31 +16,31 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// A History remembers what an identity signed, outside of the store. identity.History does.
+// A History records the last root that an identity signed, outside of the store. identity.History implements it.
 type History interface {
 	Last(origin ledger.Origin) (s identity.Signed, ok bool, err error)
 	Change(origin ledger.Origin, change func(was identity.Signed, ok bool) identity.Signed) error
 }
 
-// ErrForked is wrapped when a tenant's ledger is not the history that the identity has signed, by its
-// own memory or by what a witness says. Nothing is issued or signed then until the owner decides.
+// ErrForked is wrapped when a tenant's ledger is not the history that the identity has signed, according to
+// its History or to a witness. Nothing is issued or signed then until the owner decides.
 var ErrForked = errors.New("the ledger is not the history that this identity has signed")
 
-// historyEvery is how often what was signed is written down while a ledger grows.
+// historyEvery is the minimum time between two records of a signed root while a ledger grows.
 const historyEvery = 10 * time.Second
 
-// histories is what a kernel knows of the histories that it signs.
+// histories is the state of the histories that a kernel signs, by tenant.
 type histories struct {
-	forked atomic.Bool // some tenant's ledger has
+	forked atomic.Bool // whether the ledger of any tenant has forked
 	mu     sync.Mutex
 	of     map[dag.Tenant]*signedHistory // guarded by mu
 }
 
 type signedHistory struct {
 	fork    error     // ErrForked, or nil
-	checked bool      // the store continues what was remembered
-	saved   time.Time // when it was written down last
-	size    uint64    // up to which
+	checked bool      // whether the store continues the recorded root
+	saved   time.Time // when a root was recorded last
+	size    uint64    // the size of that root; 0: none was recorded
 }
 
 // tenant returns a tenant's state. The caller holds mu.
@@ -56,8 +56,8 @@ func (h *histories) tenant(name dag.Tenant) *signedHistory {
 	return s
 }
 
-// mayIssue reports ErrForked if the tenant's ledger is known to have forked. It costs a load from
-// memory as long as none has.
+// mayIssue returns an error that wraps ErrForked if the tenant's ledger is known to have forked. It costs a load from
+// memory while no tenant's ledger has.
 func (k *engine) mayIssue(tenant dag.Tenant) error {
 	if !k.histories.forked.Load() {
 		return nil
@@ -67,7 +67,7 @@ func (k *engine) mayIssue(tenant dag.Tenant) error {
 	return k.histories.tenant(tenant).fork
 }
 
-// fork notes that a tenant's ledger has forked, here and in the history.
+// fork records in memory that a tenant's ledger has forked, and returns the error, which wraps ErrForked.
 func (k *engine) fork(tenant dag.Tenant, reason string) error {
 	err := fmt.Errorf("tenant %s: %w: %s; nothing is issued until its owner decides: restore the store that was signed, "+
 		"give this store an identity of its own, or run graphkernel identity adopt if this history is meant to go on under the name", tenant, ErrForked, reason)
@@ -78,7 +78,7 @@ func (k *engine) fork(tenant dag.Tenant, reason string) error {
 	return err
 }
 
-// continues checks, once for each tenant, that the ledger continues what the identity signed last.
+// continues checks, once for each tenant, that the ledger continues the root that the identity signed last.
 func (k *engine) continues(ctx context.Context, tenant dag.Tenant) error {
 	if k.config.History == nil || k.ledger().Identity().Name() == "" {
 		return nil
@@ -106,8 +106,8 @@ func (k *engine) continues(ctx context.Context, tenant dag.Tenant) error {
 	return nil
 }
 
-// Continues reports ErrForked unless a store's ledger continues what was signed last. It takes a
-// proof of consistency.
+// Continues returns an error that wraps ErrForked unless a store's ledger continues the root that was signed last. It
+// makes and checks a proof of consistency.
 func Continues(ctx context.Context, s store.Store, tenant dag.Tenant, last identity.Signed) error {
 	if last.Forked != "" {
 		return fmt.Errorf("%w: %s", ErrForked, last.Forked)
@@ -130,8 +130,8 @@ func Continues(ctx context.Context, s store.Store, tenant dag.Tenant, last ident
 	return nil
 }
 
-// remember writes down what is about to be signed: the first time before anything leaves, then at most
-// every few seconds, since a longer history is only needed to notice a store that went back.
+// remember records the root that is about to be signed: the first root before any signature leaves the kernel, later ones at most
+// once in historyEvery, since they only serve to notice a store that was restored from an older copy.
 func (k *engine) remember(tenant dag.Tenant, root ledger.Root) error {
 	if k.config.History == nil {
 		return nil
@@ -155,7 +155,7 @@ func (k *engine) remember(tenant dag.Tenant, root ledger.Root) error {
 	})
 }
 
-// bind remembers a history before the first thing of it is signed.
+// bind records the root of a tenant's ledger before the first signature for the tenant.
 func (k *engine) bind(ctx context.Context, tenant dag.Tenant) error {
 	if k.config.History == nil {
 		return nil
@@ -173,7 +173,7 @@ func (k *engine) bind(ctx context.Context, tenant dag.Tenant) error {
 	return k.remember(tenant, root)
 }
 
-// heed takes note of witnesses that have cosigned another history.
+// heed records a fork, here and in the History, if a witness has cosigned another history, and returns its error.
 func (k *engine) heed(tenant dag.Tenant, root ledger.Root, refusals []witness.Refusal) error {
 	for _, r := range refusals {
 		if !errors.Is(r.Err, witness.ErrFork) {
@@ -197,8 +197,8 @@ func (k *engine) heed(tenant dag.Tenant, root ledger.Root, refusals []witness.Re
 	return nil
 }
 
-// AdoptHistory makes a store's ledger the history that an identity continues, whatever it signed
-// before. It returns what was signed before, and what the ledger is.
+// AdoptHistory makes a store's ledger the history that an identity continues, whatever the identity signed
+// before. It returns the root that was signed before, nil if there was none, and the ledger's root.
 func AdoptHistory(ctx context.Context, s store.Store, h History, id identity.Identity, tenant dag.Tenant) (was *identity.Signed, now ledger.Root, err error) {
 	t, err := s.Log(ctx, tenant)
 	if err != nil {

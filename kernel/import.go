@@ -12,19 +12,19 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// An ImportReport says what became of everything that an import read.
+// An ImportReport says what an import did with the records that it read.
 type ImportReport struct {
 	Read ingest.Report
 
-	// Receipt is that of all admissions. Its head is the tenant's newest sequence number when the import ended, also when
-	// it failed: then it is what the import has reached.
+	// Receipt sums up all admissions. Its head is the tenant's newest sequence number when the import ended. After a
+	// failed import the head is the number that the import reached.
 	api.Receipt
 
-	Erased        int // of the turns that were there already those whose text was erased since. They are not admitted again
-	Conversations int // that the turns read belong to
+	Erased        int // existing turns whose text was erased since; the text is not admitted again
+	Conversations int // conversations of the turns read
 
-	// Changed counts the turns that came again with another role, author or
-	// content than the stored ones have, and were left out. ChangedTurns names the first
+	// Changed counts the records whose role, author or content differs from the stored
+	// turn with the same id. They are not admitted. ChangedTurns names the first
 	// [MaxChangedNamed].
 	Changed      int
 	ChangedTurns []ChangedTurn
@@ -33,25 +33,24 @@ type ImportReport struct {
 // MaxChangedNamed bounds [ImportReport].ChangedTurns.
 const MaxChangedNamed = 100
 
-// A ChangedTurn is a record that says something else than the turn that is
-// stored with its id.
+// A ChangedTurn is a record that differs from the stored turn with the same id.
 type ChangedTurn struct {
 	ID    dag.TurnID
 	Place string // of the record
-	Field string // what differs: role, author or content
+	Field string // the field that differs: role, author or content
 }
 
-// Import is ImportAll of one path.
+// Import is ImportAll for one path.
 func (k Turns) Import(ctx context.Context, tenant dag.Tenant, path string, opts ingest.Options) (ImportReport, error) {
 	return k.ImportAll(ctx, tenant, []string{path}, opts)
 }
 
-// ImportAll reads files, folders and repositories, as [ingest.ReadAll] does, and admits what they hold. Each
+// ImportAll reads files, folders and repositories, as [ingest.ReadAll] does, and admits their turns. Each
 // batch is admitted whole or not at all. The first error ends the import; the
-// batches before it stay, and importing again goes on from there, since what is
-// there already counts as existing. The report is valid beside an error too.
+// batches before it stay. Another import continues from there, because turns that
+// are stored count as existing. The report is also valid if there is an error.
 //
-// Reading, digests and storage overlap. Memory holds a few batches, and the
+// Reading, digests and storage overlap. Memory contains a few batches, and the
 // lines that precede their parents in a file.
 func (k Turns) ImportAll(ctx context.Context, tenant dag.Tenant, paths []string, opts ingest.Options) (ImportReport, error) {
 	im := &importing{k: k.engine, tenant: tenant, conversations: map[dag.ConversationID]struct{}{}, work: make(chan work, 1), done: make(chan error, 1)}
@@ -68,14 +67,14 @@ func (k Turns) ImportAll(ctx context.Context, tenant dag.Tenant, paths []string,
 	if err == nil && failed == nil {
 		failed = im.last(ctx)
 	}
-	if failed != nil { // what stopped the reading
+	if failed != nil { // this error stopped the reading
 		err = failed
 	}
 	im.report.Read = read
 	im.report.Conversations = len(im.conversations)
 	im.report.HeldBack, im.report.ErasedBefore = len(im.recognised.held), len(im.recognised.erasedBefore)
-	// A store that has failed cannot say its head any more. Then the head is the one
-	// that its last receipt named.
+	// A store that has failed may not return its head. The report then keeps the head of
+	// the last receipt.
 	if head, headErr := k.store.Head(context.WithoutCancel(ctx), tenant); headErr == nil {
 		im.report.Head = head
 	} else if err == nil {
@@ -84,9 +83,9 @@ func (k Turns) ImportAll(ctx context.Context, tenant dag.Tenant, paths []string,
 	return im.report, err
 }
 
-// An importing is one Import at work. prepare runs on the goroutine that reads,
-// write on one of its own; held, report and conversations belong to write until
-// done has spoken.
+// An importing is one running ImportAll. prepare runs on the goroutine that reads;
+// write runs on its own goroutine. Only write may use held, report, conversations and
+// recognised until it has sent to done.
 type importing struct {
 	k             *engine
 	tenant        dag.Tenant
@@ -98,7 +97,7 @@ type importing struct {
 	recognised    holding
 }
 
-// A work is a batch made ready.
+// A work is a batch that is prepared for admission.
 type work struct {
 	arrivals []store.Arrival
 	ordered  bool
@@ -138,7 +137,7 @@ func (im *importing) write(ctx context.Context, stop context.CancelCauseFunc) {
 	var err error
 	for w := range im.work {
 		if err != nil {
-			continue // let the reader find out
+			continue // drain the channel; stop has ended the reading
 		}
 		if err = im.admit(ctx, w); err != nil {
 			stop(err)
@@ -181,14 +180,14 @@ func (im *importing) append(ctx context.Context, batches []store.Batch) error {
 	return im.decided(ctx, batches, func() error { return im.appendHeld(ctx, batches) })
 }
 
-// decided is that of the engine, and counts the turns that were held back.
+// decided calls the engine's decided and counts the turns that were held back.
 func (im *importing) decided(ctx context.Context, batches []store.Batch, appendHeld func() error) error {
 	done, err := im.k.decided(ctx, im.tenant, batches, appendHeld)
 	im.recognised.add(done)
 	return err
 }
 
-// appendHeld is append of what has gone through hold.
+// appendHeld appends batches for which the engine's hold has already been called.
 func (im *importing) appendHeld(ctx context.Context, batches []store.Batch) error {
 	r, err := im.k.appendJudged(ctx, im.tenant, batches)
 	if err != nil {
@@ -216,11 +215,11 @@ func (im *importing) appendHeld(ctx context.Context, batches []store.Batch) erro
 	return err
 }
 
-// isErased reports whether a turn came with a text, which was erased.
+// isErased reports whether a turn was admitted with a text that was erased since.
 func isErased(r *store.Record) bool { return r.Body == nil && !r.Withheld }
 
-// admitReady admits, of the lines held and those that came now, all whose
-// parents are there, and holds the rest.
+// admitReady admits the held and new lines whose parents are stored or among them,
+// and holds the other lines.
 func (im *importing) admitReady(ctx context.Context, came []store.Arrival) error {
 	all := append(im.held, came...)
 	ready, held, err := im.split(ctx, all)
@@ -242,8 +241,8 @@ func (im *importing) admitReady(ctx context.Context, came []store.Arrival) error
 	return nil
 }
 
-// split orders arrivals so that parents come first, those ready in the order of
-// the file, and takes apart the ones that lack a parent.
+// split separates the arrivals that are ready from those that lack a parent. Ready
+// arrivals come after their parents and otherwise in the order of the file.
 func (im *importing) split(ctx context.Context, all []store.Arrival) (ready, held []store.Arrival, err error) {
 	index := make(map[dag.TurnID]int32, len(all))
 	for i := range all {
@@ -278,7 +277,7 @@ func (im *importing) split(ctx context.Context, all []store.Arrival) (ready, hel
 	return ready, held, nil
 }
 
-// known tells which parents that are not among the arrivals are stored.
+// known returns the parents that are stored and not among the arrivals.
 func (im *importing) known(ctx context.Context, all []store.Arrival, index map[dag.TurnID]int32) (map[dag.TurnID]bool, error) {
 	known := map[dag.TurnID]bool{}
 	var ask []dag.TurnID
@@ -306,7 +305,7 @@ func (im *importing) known(ctx context.Context, all []store.Arrival, index map[d
 	return known, nil
 }
 
-// last refuses what is held when the reading has ended.
+// last admits the held lines that are ready when the reading has ended. Any other held line is an error.
 func (im *importing) last(ctx context.Context) error {
 	if len(im.held) == 0 {
 		return nil
@@ -327,7 +326,7 @@ func (im *importing) last(ctx context.Context) error {
 	return fmt.Errorf("%w; %d lines were not admitted", im.orphan(held), len(held))
 }
 
-// orphan names the first line held whose parent is not held itself.
+// orphan returns an error that names the first held line with a parent that is not held; if there is no such line, the lines form a cycle.
 func (im *importing) orphan(held []store.Arrival) error {
 	here := make(map[dag.TurnID]bool, len(held))
 	for i := range held {
@@ -343,8 +342,8 @@ func (im *importing) orphan(held []store.Arrival) error {
 	return &store.CycleError{ID: held[0].Turn.ID, Place: held[0].Place}
 }
 
-// admitRepeating admits a batch without what is stored already. If somebody
-// else admits one of its turns in between, it looks again.
+// admitRepeating admits the turns of a batch that are not stored yet. If another
+// caller admits one of them in the meantime, it reads the stored turns again.
 func (im *importing) admitRepeating(ctx context.Context, arrivals []store.Arrival) error {
 	batches := []store.Batch{arrivals}
 	return im.decided(ctx, batches, func() error {
@@ -368,11 +367,11 @@ func (im *importing) isStored(ctx context.Context, id dag.TurnID) bool {
 	return err == nil && len(records) > 0
 }
 
-// dropRepeats takes out the turns that are stored. With the same role, author
-// and content they count as existing, whatever conversation and parents
-// another transcript gave them. Anything else is a record that has changed since it was imported:
-// the stored turn stays, and the record is named. It does not end the import, or
-// one edited line would keep out all that follows it.
+// dropRepeats removes the arrivals whose turns are stored. An arrival with the same
+// role, author and content counts as existing, whatever conversation and parents
+// another transcript gave it. Any other arrival is a record that has changed since it was imported:
+// the stored turn stays, and the report names the record. A changed record does not end the
+// import; otherwise one edited line would keep out all lines after it.
 func (im *importing) dropRepeats(ctx context.Context, arrivals []store.Arrival) ([]store.Arrival, error) {
 	ids := make([]dag.TurnID, len(arrivals))
 	for i := range arrivals {
@@ -411,10 +410,10 @@ func (im *importing) dropRepeats(ctx context.Context, arrivals []store.Arrival) 
 	return fresh, nil
 }
 
-// changedField names what an arrival says otherwise than the stored turn, or "".
+// changedField returns the name of the first field in which an arrival differs from the stored turn, or "".
 func changedField(r *store.Record, a *store.Arrival) (string, error) {
 	if r.Body == nil || a.Body == nil {
-		return "", nil // erased text does not come back
+		return "", nil // without both texts there is nothing to compare, and erased text is not restored
 	}
 	was, err := slice.ParseBody(r.Body)
 	if err != nil {

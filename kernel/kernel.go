@@ -1,17 +1,17 @@
 // Package kernel joins the parts into the engine that programs embed: it admits
-// turns, cuts and signs slices, verifies and replays them, explains them, and
-// erases what must be forgotten. It names no back end, no transport and no clock.
+// and erases turns, and it cuts, signs, verifies, replays and explains slices.
+// It names no back end, no transport and no clock.
 //
 //	k, err := kernel.Open(kernel.Config{Store: s, Authority: token.NewAuthority(ring), Clock: time.Now})
 //	issued, err := k.Slices().Cut(ctx, tenant, kernel.Request{Anchor: id})
 //	evidence, verdict := k.Slices().Verify(issued.Bundle)
 //
-// Selection runs in memory. The kernel keeps the skeletons of conversations
+// Selection runs in memory. The kernel caches the skeletons of conversations
 // that slices were cut from, the cuts, and the encoded text of turns that were handed
-// out, each bounded in bytes. What is kept is checked against the store's head before
-// every use, with one look-up, so that a kernel never serves as the latest what
-// another process has added to or erased. A cold slice costs a constant number
-// of queries for each conversation border that it crosses, a warm one a single
+// out; each cache is bounded in bytes. Before every use the kernel checks the caches
+// against the store's head, with one look-up, so it never serves outdated data after
+// another process has added or erased turns. A cold slice costs a constant number
+// of queries for each conversation border that it crosses, a warm slice a single
 // look-up.
 package kernel
 
@@ -41,79 +41,81 @@ import (
 	"github.com/graphkernel/graphkernel/working"
 )
 
-// A Config says what a kernel works with.
+// A Config configures a kernel.
 type Config struct {
 	Store     store.Store      // required; the kernel does not close it
-	Authority *token.Authority // required; may hold an empty keyring, then nothing can be sliced
+	Authority *token.Authority // required; with an empty keyring nothing can be sliced
 	Clock     func() time.Time // required: stamps events and issued slices, never a bundle
-	Rand      io.Reader        // draws salts and API keys; nil is the system's randomness
+	Rand      io.Reader        // draws salts, keys and ids; nil is the system's randomness
 
-	SkeletonBytes int // bound of the skeletons kept; 0 is 256 MiB
-	TextBytes     int // bound of the turns kept with their texts; 0 is 32 MiB
-	CutBytes      int // bound of the finished cuts kept, without text; 0 is 32 MiB
-	FactBytes     int // bound of the edges between entities kept; 0 is 64 MiB
-	WordBytes     int // bound of the indexes of words kept; 0 is 256 MiB, and the one that was asked last stays, whatever its size
+	SkeletonBytes int // bound of the cached skeletons; 0 is 256 MiB
+	TextBytes     int // bound of the cached turns with their texts; 0 is 32 MiB
+	CutBytes      int // bound of the cached cuts, without text; 0 is 32 MiB
+	FactBytes     int // bound of the cached edges between entities; 0 is 64 MiB
+	WordBytes     int // bound of the cached word indexes; 0 is 256 MiB. The index used last stays, whatever its size
 
-	// Embedders make vectors for policies that ask for them by the id of the model, beside the table that ships. Vectors are made again by each
-	// process, of all texts, when a policy first asks.
+	// Embedders make vectors for policies that name their models by id, in addition to the table that ships. Each process makes the
+	// vectors of all texts again when a policy first needs them.
 	Embedders []embed.Embedder
 
-	// GraphOver is how many vectors of a tenant every search compares with its query. If there are more, a search of the whole present that
-	// is not held within evidence walks a graph of them, which is made in the background, and says so. 0 is 100 000.
+	// GraphOver is the largest number of a tenant's vectors that every search compares with its query. If a tenant has more, a search that has neither
+	// an as-of number nor a boundary walks a graph of the vectors and reports this in Found.Approximate. The graph is made in the background. 0 is 100 000.
 	GraphOver int
 
-	// IndexTexts is how many texts one request reads at most for the index by which turns are found: segments.TextsOfRequest, or another number. If more of them are lacking, a search answers as of the
-	// number that the index reaches, and says so; what needs the whole index, as a context does, is refused with projection.ErrIndexing. Then MakeIndex or KeepIndex makes the index. 0 is no
-	// bound: a request reads all that it needs, and keeps what it makes. Indexes that no store keeps, and those of the analyzer none, have no bound.
+	// IndexTexts is the largest number of texts that one request reads for the search index: segments.TextsOfRequest, or another number. If the index lacks more
+	// texts, a search answers as of the number that the index reaches, and reports this in Found.NotIndexed; a request that needs the whole index,
+	// such as a context, fails with projection.ErrIndexing. MakeIndex or KeepIndex then makes the index. 0 is no bound: a request reads all texts that it needs,
+	// and stores the segments that it makes. Indexes that the store does not keep, and indexes with the analyzer none, have no bound.
 	IndexTexts int
 
 	// Rerankers are the cross-encoders that policies may name.
 	Rerankers []Reranker
 
-	// Screen is shown the turns of each admission by Admit, AdmitWith and AdmitInOrder before anything else is done with them, and must not change
-	// them. Its error refuses all of them. Nil: nobody looks. What Import reads is screened by its own options.
+	// Screen is called with the turns of each admission by Admit, AdmitWith and AdmitInOrder, and with the messages of each session, before the kernel processes
+	// them, and must not change them. Its error refuses all of them. Nil: turns are not screened. Import has its own options for screening.
 	Screen func(ctx context.Context, tenant dag.Tenant, drafts []dag.Draft) error
 
-	// ScreenTexts is shown what is kept beside turns before it is recorded: the names, texts and reasons of each Learn, the names that a slice of facts starts
-	// from, and the task of a context. Its error refuses all of it. Nil: nobody looks.
+	// ScreenTexts is called with texts other than turns before they are recorded: the names, texts and reasons of each Learn, the names that a slice of facts
+	// starts from, the task of a context, the texts of a statement or proof of beliefs, and the reason of a resolved conflict. Its error refuses all of them.
+	// Nil: these texts are not screened.
 	ScreenTexts func(ctx context.Context, tenant dag.Tenant, texts []dag.Text) error
 
-	// ErasureSecret returns the secret under which the text of erased turns is recognised when it comes again under another id: at least
-	// heldback.MinSecret bytes that are in no store. Nil without an error means that there is none; with create one is made and kept then. It is called for
-	// each erasure, and for admissions of tenants that erased something. Nil: no text is recognised.
+	// ErasureSecret returns the secret with which the kernel recognises the text of erased turns when the text comes again under another id: at least
+	// heldback.MinSecret bytes that are in no store. If there is no secret, it returns nil without an error, or with create makes and keeps a secret. It is called for
+	// each erasure, and for admissions of tenants that have erased turns. Nil: no text is recognised.
 	ErasureSecret func(create bool) ([]byte, error)
 
 	// Working bounds working memory; the zero value of each limit is its default. WorkingInProcess keeps it in the memory of this process;
-	// nil: it is kept in the store, where other processes see it.
+	// nil: working memory is kept in the store, where other processes see it.
 	Working          working.Limits
 	WorkingInProcess *working.Memory
 
 	// Parallel bounds how many slices are computed at once; others wait in the order of
-	// arrival. Selecting, hashing and encoding are nothing but computing: more at once than
-	// there are processors end no sooner, and some of them much later. The store is asked
-	// outside of it. 0 is the number of processors.
+	// arrival. Selecting, hashing and encoding only use the processor: with more slices than
+	// processors none is finished sooner, and some are finished much later. Store queries do
+	// not count. 0 is the number of processors.
 	Parallel int
 
-	// Identity signs for third parties; the zero value is none, and what would need a
-	// signature is identity.ErrNone then. ReplaceIdentity puts another in place.
+	// Identity signs for third parties. Without one (the zero value), operations that need a
+	// signature return identity.ErrNone. ReplaceIdentity replaces it.
 	Identity identity.Identity
 
-	// History remembers what the identity signed; nil: nothing is remembered, and a store that does
-	// not continue it is not noticed.
+	// History remembers the roots that the identity signed. Nil: no root is remembered, and the
+	// kernel does not notice a store whose ledger does not continue a signed root.
 	History History
 
-	// Fleeting says that the keys are of this run alone, and are gone afterwards: they are not
-	// written into ledgers, where keys stand for good.
+	// Fleeting says that the keys exist during this run only. They are not written into
+	// ledgers, where keys stay forever.
 	Fleeting bool
 
-	// Witnesses are asked to cosign checkpoints; nil: none are. CheckpointEvery is how old a
-	// checkpoint may be before they are asked again; 0 is 10 seconds.
+	// Witnesses are asked to cosign checkpoints; nil: no witness is asked. CheckpointEvery is how
+	// old a checkpoint may be before the witnesses are asked again; 0 is 10 seconds.
 	Witnesses       *witness.Asker
 	CheckpointEvery time.Duration
 
-	// Observe is called before each operation with its name, and what it returns is
-	// called after it with the error. The operation, and its calls of the store, get
-	// Observe's context: where traces hook in. Nil: nothing is traced.
+	// Observe is called before each operation with the operation's name; the function that it
+	// returns is called after the operation with the error. The operation and its calls of the
+	// store get the context that Observe returns, for tracing. Nil: nothing is traced.
 	Observe func(ctx context.Context, operation string) (context.Context, func(error))
 }
 
@@ -121,26 +123,26 @@ func unobserved(ctx context.Context, _ string) (context.Context, func(error)) {
 	return ctx, func(error) {}
 }
 
-// A Kernel is the engine that programs embed. It is safe for use by many goroutines. What it
-// does is found in its facets; they share all that it knows, and cost nothing to make.
+// A Kernel is the engine that programs embed. It is safe for use by many goroutines. Its
+// facets have its methods; they share the kernel's state, and cost nothing to make.
 type Kernel struct{ *engine }
 
-// Turns returns the facet of turns: they are admitted, read and erased.
+// Turns returns the facet that admits, reads and erases turns.
 func (k *Kernel) Turns() Turns { return Turns(*k) }
 
-// Slices returns the facet of slices of turns: they are cut, verified, explained and replayed.
+// Slices returns the facet that cuts, verifies, explains and replays slices of turns.
 func (k *Kernel) Slices() Slices { return Slices(*k) }
 
-// Policies returns the facet of the policies that slices and facts are cut under.
+// Policies returns the facet of the policies under which slices and facts are cut.
 func (k *Kernel) Policies() Policies { return Policies(*k) }
 
-// Facts returns the facet of what is known beside the turns, and of signed slices of it.
+// Facts returns the facet of facts, and of signed slices of facts.
 func (k *Kernel) Facts() Facts { return Facts(*k) }
 
 // Keys returns the facet of the API keys that open a service.
 func (k *Kernel) Keys() Keys { return Keys(*k) }
 
-// Ledger returns the facet of the tenant's log, and of what is signed for third parties.
+// Ledger returns the facet of the tenants' ledgers, and of signatures for third parties.
 func (k *Kernel) Ledger() Ledger { return Ledger(*k) }
 
 // Turns are a kernel's turns.
@@ -158,7 +160,7 @@ type Facts struct{ *engine }
 // Keys are a kernel's API keys.
 type Keys struct{ *engine }
 
-// Ledger is a kernel's log, with the identity that signs it.
+// Ledger is the facet of the tenants' ledgers, with the identity that signs them.
 type Ledger struct{ *engine }
 
 func (k *engine) turns() Turns   { return Turns{k} }
@@ -167,9 +169,9 @@ func (k *engine) keys() Keys     { return Keys{k} }
 func (k *engine) facts() Facts   { return Facts{k} }
 func (k *engine) ledger() Ledger { return Ledger{k} }
 
-// An engine is what the facets share.
+// An engine is the state that the facets of a kernel share.
 type engine struct {
-	config    Config // with nothing left to its default
+	config    Config // with defaults filled in
 	store     projection.Checked
 	authority *token.Authority
 	verifier  *token.Verifier
@@ -191,7 +193,7 @@ type engine struct {
 	histories   histories
 }
 
-// keptRecorded bounds the records of bundles that are kept.
+// keptRecorded bounds the cached records of issued bundles.
 const keptRecorded = 1 << 12
 
 // Open returns a kernel over a store.
@@ -200,7 +202,7 @@ func Open(c Config) (*Kernel, error) {
 		return nil, errors.New("kernel: Config needs a Store, an Authority and a Clock")
 	}
 	if c.Rand == nil {
-		c.Rand = bufio.NewReaderSize(rand.Reader, 4096) // a system call for many salts
+		c.Rand = bufio.NewReaderSize(rand.Reader, 4096) // one system call for many salts
 	}
 	if c.SkeletonBytes == 0 {
 		c.SkeletonBytes = 256 << 20
@@ -261,7 +263,7 @@ func Open(c Config) (*Kernel, error) {
 	return whole, nil
 }
 
-// now stamps with the clock that was handed in.
+// now returns the time of Config.Clock, or an error if that is not a valid dag.Time.
 func (k *engine) now() (dag.Time, error) {
 	t, err := dag.TimeOf(k.clock())
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// Operations lists what the facet answers.
+// Operations lists the operations that the facet answers.
 func (k Keys) Operations() []api.Answer {
 	return []api.Answer{api.ListKeys.By(k.listKeys), api.CreateKey.By(k.createKey), api.RevokeKey.By(k.revokeKey)}
 }
@@ -31,7 +31,7 @@ func (k Keys) listKeys(ctx context.Context, tenant dag.Tenant, _ api.None) (api.
 	return w, nil
 }
 
-// createKey makes an API key. What is wrong with the question is a *canon.FieldError.
+// createKey makes an API key. An invalid field of the request is a *canon.FieldError.
 func (k Keys) createKey(ctx context.Context, tenant dag.Tenant, in api.NewAPIKey) (api.MadeAPIKey, error) {
 	role, err := access.ParseRole(in.Role)
 	if err != nil {
@@ -69,7 +69,7 @@ func (k Keys) createKey(ctx context.Context, tenant dag.Tenant, in api.NewAPIKey
 	return api.MadeAPIKey{Key: text, ID: key.ID, Tenant: string(key.Tenant), Role: string(role), Roles: admits.For(role).Roles, Authors: authors(&key), SpeaksFor: admits.SpeaksFor, Spaces: admits.Spaces}, nil
 }
 
-// revokeKey ends an API key for good.
+// revokeKey revokes an API key permanently.
 func (k Keys) revokeKey(ctx context.Context, tenant dag.Tenant, in api.APIKeyByID) (api.RevokedAPIKey, error) {
 	keys, err := k.List(ctx, tenant)
 	if err != nil {
@@ -96,7 +96,7 @@ func apiKey(k *access.Key) api.APIKey {
 	return w
 }
 
-// authors returns the patterns of the authors whose turns a key admits; "" if it admits none.
+// authors returns the patterns of the authors whose turns a key admits; "" if the key admits no turns.
 func authors(k *access.Key) string {
 	if k.Admits.Authors == "" && k.Role.May(access.Admit) {
 		return "*"

@@ -20,12 +20,12 @@ import (
 	"github.com/graphkernel/graphkernel/token"
 )
 
-// ErrNoFilter is wrapped if all facts would be retracted at once.
+// ErrNoFilter is wrapped if a retraction has no filter, so that it would end all facts.
 var ErrNoFilter = errors.New("a retraction needs a filter")
 
-// Learn records acts of knowledge, all of them or none, and returns what became of each. Each outcome has the
+// Learn records acts of knowledge, all of them or none, and returns the outcome of each. The outcome of a recorded act has the
 // number of the last entry of the whole change. Turns
-// and slices that facts name as evidence must be here, and no turn may have been erased. An error about one of the acts wraps a
+// and slices that facts name as evidence must be in the store, and the turns must not be erased. An error about one of the acts wraps a
 // knowledge.ActError.
 func (k Facts) Learn(ctx context.Context, tenant dag.Tenant, acts []knowledge.Act) (_ []knowledge.Outcome, err error) {
 	ctx, observed := k.observe(ctx, "learn")
@@ -57,7 +57,7 @@ func (k Facts) Learn(ctx context.Context, tenant dag.Tenant, acts []knowledge.Ac
 	return outcomes, err
 }
 
-// salted returns acts with a salt of their own each: that which they bring, or a new one.
+// salted returns a copy of acts in which each act has a salt: its own, or a newly drawn one.
 func (k *engine) salted(acts []knowledge.Act) ([]knowledge.Act, error) {
 	acts = slices.Clone(acts)
 	for i := range acts {
@@ -71,7 +71,7 @@ func (k *engine) salted(acts []knowledge.Act) ([]knowledge.Act, error) {
 	return acts, nil
 }
 
-// checkEvidence makes sure that what facts name as evidence exists.
+// checkEvidence checks that the turns and slices that facts name as evidence exist, and that the turns are not erased.
 func (k *engine) checkEvidence(ctx context.Context, tenant dag.Tenant, acts []knowledge.Act) error {
 	named := map[dag.TurnID]int{}
 	cuts := map[string]int{}
@@ -102,7 +102,7 @@ func (k *engine) checkEvidence(ctx context.Context, tenant dag.Tenant, acts []kn
 			}
 			for i := range records {
 				r := &records[i]
-				if r.Body == nil && !r.Withheld { // what could be learned from it is to be gone
+				if r.Body == nil && !r.Withheld { // facts learned from an erased text must not come back
 					return missing(named[r.Turn.ID], fmt.Sprintf("the text of turn %s, which was erased,", r.Turn.ID))
 				}
 				delete(named, r.Turn.ID)
@@ -129,7 +129,7 @@ func (k *engine) checkEvidence(ctx context.Context, tenant dag.Tenant, acts []kn
 	return nil
 }
 
-// firstOf returns the entry with the smallest value, or -1.
+// firstOf returns the entry with the smallest value; least is -1 if the map is empty.
 func firstOf[K comparable](m map[K]int) (least int, key K) {
 	least = -1
 	for k, i := range m {
@@ -140,7 +140,7 @@ func firstOf[K comparable](m map[K]int) (least int, key K) {
 	return least, key
 }
 
-// queryOf returns what a traversal asks, in canonical names and without defaults.
+// queryOf returns the query of a traversal request, with normalized names and with defaults filled in.
 func queryOf(t *api.TraverseRequest, asOf dag.Seq) (q knowledge.Query, err error) {
 	q = knowledge.Query{
 		Filter:    knowledge.Filter{AsOf: asOf, ValidAt: t.ValidAt, MinConfidence: t.MinConfidence},
@@ -172,9 +172,9 @@ func namesOf(written []string) ([]string, error) {
 	return names, nil
 }
 
-// Traverse returns the entities that can be reached from others, with a path to each. What was
-// asked twice before, as of the same number, is answered from memory: the answer is shared and must not be changed. A traversal within evidence goes along the facts that this lets
-// through and no others, in the view of the evidence unless another is asked for; aliases count as they do elsewhere.
+// Traverse returns the entities that can be reached from the start entities, with a path to each. A question that was
+// asked twice before, as of the same number, is answered from memory: the answer is shared and must not be changed. A traversal within evidence follows
+// only the facts that the evidence lets through, in the view of the evidence unless the request names another; aliases apply as in any traversal.
 func (k Facts) Traverse(ctx context.Context, tenant dag.Tenant, in api.TraverseRequest) (api.Traversal, error) {
 	found, err := k.traverse(ctx, tenant, in)
 	if err != nil {
@@ -216,8 +216,8 @@ func (k Facts) traverse(ctx context.Context, tenant dag.Tenant, t api.TraverseRe
 	})
 }
 
-// begin returns the number that a traversal is as of. While the store is asked for the head, what
-// is kept is walked as of what the head likely is: if it is that, the answer is there already.
+// begin returns the as-of number of a traversal. While it waits for the store's head, it answers from the
+// cache as of the likely head. If the head is the likely one, begin returns this answer as early.
 func (c *cache) begin(ctx context.Context, tenant dag.Tenant, t *api.TraverseRequest) (at dag.Seq, early *projection.Answer, err error) {
 	if t.AsOf != 0 {
 		at, _, err = c.asOf(ctx, tenant, t.AsOf)
@@ -225,7 +225,7 @@ func (c *cache) begin(ctx context.Context, tenant dag.Tenant, t *api.TraverseReq
 	}
 	at, err = c.tenants.Of(tenant).Facts.Head(ctx, func(likely *projection.View) {
 		if q, err := queryOf(t, likely.AsOf); err == nil {
-			early, _ = answerTo(ctx, likely, q) // what failed is done again
+			early, _ = answerTo(ctx, likely, q) // if this fails, the caller traverses again
 		}
 	})
 	if err != nil || early != nil && early.AsOf != at {
@@ -234,7 +234,7 @@ func (c *cache) begin(ctx context.Context, tenant dag.Tenant, t *api.TraverseReq
 	return at, early, err
 }
 
-// walk returns a traversal as of a number that the head has reached, and what is known as of it.
+// walk returns the query of a traversal as of a number, and the view of that number. The head has reached the number.
 func (c *cache) walk(ctx context.Context, tenant dag.Tenant, t *api.TraverseRequest, at dag.Seq) (q knowledge.Query, v *projection.View, err error) {
 	if q, err = queryOf(t, at); err != nil {
 		return q, nil, err
@@ -243,8 +243,8 @@ func (c *cache) walk(ctx context.Context, tenant dag.Tenant, t *api.TraverseRequ
 	return q, v, err
 }
 
-// Evidence returns the assertions of a statement that count as of a number, 0 is now: those since it is
-// believed. None if it is not believed.
+// Evidence returns the assertions of a statement that count as of a number; 0 is now. The assertions that count are
+// the ones since the statement is believed; a statement that is not believed has none.
 func (k Facts) Evidence(ctx context.Context, tenant dag.Tenant, id knowledge.ID, asOf dag.Seq) ([]knowledge.Recorded, error) {
 	return steady(k.engine, func(c *cache) ([]knowledge.Recorded, error) {
 		at, _, err := c.asOf(ctx, tenant, asOf)
@@ -260,7 +260,7 @@ func (c *cache) evidence(ctx context.Context, tenant dag.Tenant, id knowledge.ID
 	return knowledge.Counting(acts, asOf), err
 }
 
-// History lists a page of what was said of a statement, by ascending number.
+// History lists a page of the acts about a statement, by ascending number.
 func (k Facts) History(ctx context.Context, tenant dag.Tenant, in api.HistoryOf) (w api.FactHistory, err error) {
 	ctx, observed := k.observe(ctx, "fact history")
 	defer func() { observed(err) }()
@@ -301,7 +301,7 @@ func (k Facts) Changes(ctx context.Context, tenant dag.Tenant, in api.Paging) (w
 
 // acts returns up to limit acts numbered above after, ascending.
 func (k Facts) acts(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]knowledge.Recorded, error) {
-	if s := space.ScopeOf(ctx); !s.Whole() { // what ended may be a belief of any space
+	if s := space.ScopeOf(ctx); !s.Whole() { // an act may have ended a belief of any space
 		return nil, fmt.Errorf("%w: changes are those of all spaces, and the key is for %s; ask for facts as of a number", access.ErrMayNot, s.Spaces)
 	}
 	return steady(k.engine, func(c *cache) ([]knowledge.Recorded, error) {
@@ -314,7 +314,7 @@ func (k Facts) acts(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit
 }
 
 // Retract ends the belief in all facts that a filter matches, up to knowledge.MaxActs at once,
-// all or none. A dry run changes nothing. The answer has the assertions that were, or would be, retracted.
+// all or none. A dry run changes nothing. The answer contains the assertions that were, or would be, retracted.
 func (k Facts) Retract(ctx context.Context, tenant dag.Tenant, in api.Retracting) (w api.Retracted, err error) {
 	if len(in.Reason) > knowledge.MaxReason || !utf8.ValidString(in.Reason) {
 		return w, api.Faultf(api.CodeInvalid, "query parameter reason", "a reason of %d bytes, want UTF-8 of at most %d", len(in.Reason), knowledge.MaxReason)
@@ -353,7 +353,7 @@ func (k Facts) Retract(ctx context.Context, tenant dag.Tenant, in api.Retracting
 	return w, err
 }
 
-// retract ends the belief in statements, and returns the assertions of those that were believed.
+// retract ends the belief in statements, and returns the assertions of the statements that were believed.
 func (k Facts) retract(ctx context.Context, tenant dag.Tenant, list []knowledge.Recorded, reason string) ([]knowledge.Recorded, error) {
 	acts := make([]knowledge.Act, len(list))
 	for i := range list {
@@ -406,7 +406,7 @@ func (k Facts) ListAliases(ctx context.Context, tenant dag.Tenant, in api.Aliase
 	})
 }
 
-// Paths returns the shortest ways from one entity to another, the best first.
+// Paths returns the shortest paths from one entity to another, the best first.
 func (k Facts) Paths(ctx context.Context, tenant dag.Tenant, p api.PathQuery) (w api.Traversal, err error) {
 	ctx, observed := k.observe(ctx, "paths")
 	defer func() { observed(err) }()

@@ -16,7 +16,7 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// A replaceable holds the identity in place.
+// A replaceable is the current identity, with a version that counts replacements.
 type replaceable struct {
 	mu      sync.Mutex
 	id      identity.Identity // guarded by mu
@@ -29,14 +29,15 @@ func (r *replaceable) get() (identity.Identity, uint64) {
 	return r.id, r.version
 }
 
-// Identity returns the identity in place, or its zero value.
+// Identity returns the current identity, or its zero value if there is none.
 func (k Ledger) Identity() identity.Identity {
 	id, _ := k.identity.get()
 	return id
 }
 
-// ReplaceIdentity puts another identity in place, such as one with its attestation key
-// rotated. The name and the logs' keys cannot change: they are the logs.
+// ReplaceIdentity replaces the identity, for example after its attestation key was
+// rotated. The new identity must have the same name and the same keys, except the attestation
+// keys, because the name and the keys define the logs.
 func (k Ledger) ReplaceIdentity(id identity.Identity) error {
 	k.identity.mu.Lock()
 	defer k.identity.mu.Unlock()
@@ -63,8 +64,8 @@ func (k Ledger) Root(ctx context.Context, tenant dag.Tenant) (ledger.Root, error
 	return ledger.Root{Size: t.Size(), Hash: t.Root()}, err
 }
 
-// Hashes returns n hashes of a level of the ledger from an index on, fewer if there are
-// no more. See ledger.Node.
+// Hashes returns n hashes of a level of the ledger from an index on, or fewer if the level
+// ends. See ledger.Node.
 func (k Ledger) Hashes(ctx context.Context, tenant dag.Tenant, level int, from uint64, n int) ([]ledger.Hash, error) {
 	return k.store.LogHashes(ctx, tenant, level, from, n)
 }
@@ -74,7 +75,7 @@ func (k Ledger) Leaves(ctx context.Context, tenant dag.Tenant, from uint64, limi
 	return history.Leaves(ctx, k.store, tenant, from, limit)
 }
 
-// A Checkpoint is a signed one, with what came of asking the witnesses.
+// A Checkpoint is a signed checkpoint, with the refusals of the witnesses.
 type Checkpoint struct {
 	ledger.Root
 	Note     []byte
@@ -88,7 +89,7 @@ type checkpoints struct {
 }
 
 type cosigned struct {
-	turn chan struct{} // of one; taken while witnesses are asked: the second caller gets what the first one brings
+	turn chan struct{} // capacity 1; filled while witnesses are asked, so that a second caller waits and gets the first caller's checkpoint
 	last Checkpoint    // guarded by turn
 	at   time.Time     // guarded by turn
 }
@@ -104,14 +105,14 @@ func (c *checkpoints) of(tenant dag.Tenant) *cosigned {
 	return at
 }
 
-// Checkpoint signs what the ledger is. With witnesses configured it carries their
-// cosignatures, and may be as old as Config.CheckpointEvery. Without an identity it is
-// identity.ErrNone. The same size gives the same signature of the log.
+// Checkpoint returns a signed checkpoint of the ledger. With witnesses configured it carries
+// their cosignatures, and may be as old as Config.CheckpointEvery. Without an identity the error
+// is identity.ErrNone. Checkpoints of the same size have the same signature of the log.
 func (k Ledger) Checkpoint(ctx context.Context, tenant dag.Tenant) (Checkpoint, error) {
 	return k.checkpoint(ctx, tenant, 0)
 }
 
-// checkpoint returns one of a size of at least least, as far as there is one.
+// checkpoint returns a checkpoint with at least least leaves, if the ledger has so many.
 func (k *engine) checkpoint(ctx context.Context, tenant dag.Tenant, least uint64) (Checkpoint, error) {
 	if _, err := k.announceKeys(ctx, tenant); err != nil {
 		return Checkpoint{}, err
@@ -131,8 +132,8 @@ func (k *engine) checkpoint(ctx context.Context, tenant dag.Tenant, least uint64
 		if err != nil {
 			return Checkpoint{}, err
 		}
-		// What comes is kept for others, so it does not end with this caller; the asker's own
-		// client bounds it in time.
+		// The result is cached for other callers, so this caller's cancellation does not end
+		// the collection; the Asker's HTTP client limits its time.
 		fresh.Note, fresh.Refusals, err = k.config.Witnesses.Collect(context.WithoutCancel(ctx), fresh.Note, func(ctx context.Context, old uint64) ([]ledger.Hash, error) {
 			return fresh.ProveConsistency(ctx, old, hashes{k.store, tenant})
 		})
@@ -147,7 +148,7 @@ func (k *engine) checkpoint(ctx context.Context, tenant dag.Tenant, least uint64
 	return kept.last, nil
 }
 
-// announceKeys is announce outside of a slice, for somebody who is to sign.
+// announceKeys calls announce for a signature outside of a slice. Without an identity it returns identity.ErrNone.
 func (k *engine) announceKeys(ctx context.Context, tenant dag.Tenant) (identity.Identity, error) {
 	if k.ledger().Identity().Name() == "" {
 		return identity.Identity{}, identity.ErrNone
@@ -172,14 +173,14 @@ func (k *engine) sign(ctx context.Context, tenant dag.Tenant) (Checkpoint, error
 	return Checkpoint{Root: root, Note: signed}, err
 }
 
-// Prove returns the proof that the leaf at an index is in the ledger, under a checkpoint as
-// Checkpoint gives it. An index beyond the ledger is store.ErrNotFound.
+// Prove returns the proof that the leaf at an index is in the ledger, under a checkpoint like
+// that of Checkpoint. An index beyond the ledger is store.ErrNotFound.
 func (k Ledger) Prove(ctx context.Context, tenant dag.Tenant, index uint64) (*ledger.Proof, error) {
 	root, err := k.ledger().Root(ctx, tenant)
 	if err != nil {
 		return nil, err
 	}
-	if index >= root.Size { // before anybody is asked to cosign
+	if index >= root.Size { // before the witnesses are asked
 		return nil, fmt.Errorf("leaf %d of tenant %s: %w: its ledger has %d leaves", index, tenant, store.ErrNotFound, root.Size)
 	}
 	c, err := k.checkpoint(ctx, tenant, index+1)
@@ -200,8 +201,8 @@ func (k Ledger) Prove(ctx context.Context, tenant dag.Tenant, index uint64) (*le
 	return &ledger.Proof{Leaf: leaves[0], Index: index, Path: path, Checkpoint: c.Note}, nil
 }
 
-// ProveConsistency proves that the ledger begins with what it was at a size, to the size of
-// a root that was given out.
+// ProveConsistency returns the proof that the ledger of the root now, which was handed out,
+// begins with the first old leaves.
 func (k Ledger) ProveConsistency(ctx context.Context, tenant dag.Tenant, old uint64, now ledger.Root) ([]ledger.Hash, error) {
 	return now.ProveConsistency(ctx, old, hashes{k.store, tenant})
 }

@@ -11,8 +11,9 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// mark fills in what the turns that the names are of touched. The tenant's key is asked for, and made, only if
-// there is a name, so that nothing is made for what cannot be admitted.
+// mark sets the marks of the things that turns touched; names[i] are the names of the things of arrivals[i]. The
+// tenant's key is read, and made if there is none, only if there is a name. The arrivals were checked before, so no
+// key is made for turns that are not well-formed.
 func (k *engine) mark(ctx context.Context, tenant dag.Tenant, arrivals []store.Arrival, names [][]string) error {
 	for i := range arrivals {
 		if len(names[i]) == 0 {
@@ -30,7 +31,7 @@ func (k *engine) mark(ctx context.Context, tenant dag.Tenant, arrivals []store.A
 	return nil
 }
 
-// markKey returns the key under which the tenant's turns are marked. The first who asks for it makes it.
+// markKey returns the key under which the tenant's turns are marked. The first call for a tenant makes and stores the key.
 func (c *cache) markKey(ctx context.Context, tenant dag.Tenant) (marks.Key, error) {
 	if key, ok := c.markKeys.Get(tenant); ok {
 		return key, nil
@@ -49,11 +50,11 @@ func (c *cache) markKey(ctx context.Context, tenant dag.Tenant) (marks.Key, erro
 		}
 		if err := c.store.Swap(ctx, tenant, marks.Cell, nil, key[:]); err != nil && !errors.Is(err, store.ErrMoved) {
 			return marks.Key{}, err
-		} // else another process was faster; what is stored counts
+		} // with ErrMoved another process has stored a key; the loop reads the stored key
 	}
 }
 
-// storedMarkKey returns the key that is stored, or none.
+// storedMarkKey returns the tenant's stored key, or the zero Key if there is none.
 func (c *cache) storedMarkKey(ctx context.Context, tenant dag.Tenant) (marks.Key, error) {
 	cells, err := c.store.Cells(ctx, tenant, marks.Cell)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 // newestWindow is how many conversations a search for the newest ones reads at once.
 const newestWindow = 1000
 
-// A Last is a place in the list of the newest conversations: after the conversation with this id, in which something was said last at this time.
+// A Last is a place in the list of the newest conversations: after the conversation with this id, whose latest turn has this time.
 type Last struct {
 	At dag.Time
 	ID dag.ConversationID
@@ -24,13 +24,13 @@ type Last struct {
 // LastOf returns the place of a conversation.
 func LastOf(c *store.Conversation) Last { return Last{c.LastAt, c.ID} }
 
-// compare puts the newer time first, and of the same time the smaller id.
+// compare puts newer times first, and smaller ids first within the same time.
 func (l Last) compare(o Last) int { return cmp.Or(cmp.Compare(o.At, l.At), l.ID.Compare(o.ID)) }
 
-// String writes a place for ParseLast.
+// String formats a place; ParseLast reads it.
 func (l Last) String() string { return fmt.Sprintf("%d.%s", l.At, l.ID) }
 
-// ParseLast reads what String wrote.
+// ParseLast parses the text that String returns.
 func ParseLast(text string) (l Last, err error) {
 	at, id, _ := strings.Cut(text, ".")
 	n, err := strconv.ParseInt(at, 10, 64)
@@ -41,8 +41,8 @@ func ParseLast(text string) (l Last, err error) {
 	return l, err
 }
 
-// Newest lists up to limit conversations after a place in the order of their latest turns, the newest first; nil is the beginning. More says that
-// the list goes on. It reads the line that the store has of every conversation.
+// Newest lists up to limit conversations after a place, ordered by their latest turns, the newest first; nil is the beginning. more reports whether
+// the list continues. Newest reads the store's line of every conversation.
 func (k Turns) Newest(ctx context.Context, tenant dag.Tenant, after *Last, limit int) (list []store.Conversation, more bool, err error) {
 	order := func(a, b store.Conversation) int { return LastOf(&a).compare(LastOf(&b)) }
 	var from dag.ConversationID

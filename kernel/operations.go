@@ -24,13 +24,13 @@ func (k *Kernel) Operations() []api.Answer {
 	return all
 }
 
-// Answer returns the answer of an operation by its id, and whether a facet answers it.
+// Answer returns the api.Answer of the operation with an id, and whether a facet answers it.
 func (k *Kernel) Answer(id string) (api.Answer, bool) {
 	a, found := k.answers[id]
 	return a, found
 }
 
-// Ask has an operation answered: as the service answers it, and with the same errors.
+// Ask runs an operation on a kernel. Its results and errors are the same as those of the service.
 //
 //	w, err := kernel.Ask(ctx, k, tenant, api.FindPaths, api.PathQuery{From: "Ada Lovelace", To: "Bernoulli numbers"})
 func Ask[In, Out any](ctx context.Context, k *Kernel, tenant dag.Tenant, op api.Operation[In, Out], in In) (out Out, err error) {
@@ -43,7 +43,7 @@ func Ask[In, Out any](ctx context.Context, k *Kernel, tenant dag.Tenant, op api.
 	return out, err
 }
 
-// answering keeps the answers of a kernel by the ids of their operations.
+// answering fills k.answers, the answers of a kernel by the ids of their operations.
 func (k *Kernel) answering() {
 	k.answers = map[string]api.Answer{}
 	for _, a := range k.Operations() {
@@ -56,10 +56,11 @@ func (k *Kernel) answering() {
 	}
 }
 
-// mostSpaces bounds the spaces that an error names.
+// mostSpaces is the largest number of spaces that an error names.
 const mostSpaces = 8
 
-// spaceAdvice adds to an error about an unknown space which spaces there are, and who can make one and how.
+// spaceAdvice adds to an error about an unknown space the names of the existing spaces, and who can make a space and how. It leaves errors of
+// callers who vouch unchanged.
 func (k *Kernel) spaceAdvice(ctx context.Context, tenant dag.Tenant, err error) error {
 	if !errors.Is(err, journal.ErrSpace) || access.Asking(ctx).Vouches() {
 		return err

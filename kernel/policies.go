@@ -10,7 +10,7 @@ import (
 	"github.com/graphkernel/graphkernel/policy/registry"
 )
 
-// All returns every policy of a tenant. Those that every tenant begins with are always among them.
+// All returns every policy of a tenant, including the policies that every tenant begins with.
 func (k Policies) All(ctx context.Context, tenant dag.Tenant) (policy.Registry, error) {
 	return steady(k.engine, func(c *cache) (policy.Registry, error) { return c.policies.All(ctx, tenant) })
 }
@@ -24,22 +24,22 @@ func (c *cache) policy(ctx context.Context, tenant dag.Tenant, id policy.ID) (po
 	return c.policies.Get(ctx, tenant, cmp.Or(id, policy.DefaultID))
 }
 
-// Register binds an id to parameters for ever. The same again changes
-// nothing; other parameters wrap policy.ErrConflict.
+// Register binds an id to parameters permanently. Registering the same parameters again
+// changes nothing; other parameters wrap policy.ErrConflict.
 func (k Policies) Register(ctx context.Context, tenant dag.Tenant, p policy.Registered) error {
 	_, err := steady(k.engine, func(c *cache) (struct{}, error) { return struct{}{}, c.register(ctx, tenant, p) })
 	return err
 }
 
 func (c *cache) register(ctx context.Context, tenant dag.Tenant, p policy.Registered) error {
-	known, err := c.policies.All(ctx, tenant) // so that the names of those that every tenant begins with are taken
+	known, err := c.policies.All(ctx, tenant) // includes the policies that every tenant begins with, whose ids are taken
 	if err != nil {
 		return err
 	}
 	if _, err := known.With(p); err != nil {
 		return err
 	}
-	first, err := known.Get(policy.DefaultV1ID) // in a tenant's ledger it precedes the policies that the tenant registers
+	first, err := known.Get(policy.DefaultV1ID) // precedes the tenant's own policies in its ledger
 	if err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func (c *cache) register(ctx context.Context, tenant dag.Tenant, p policy.Regist
 	return registry.Base{History: c.store}.Put(ctx, tenant, p)
 }
 
-// Operations lists what the facet answers.
+// Operations lists the operations that the facet answers.
 func (k Policies) Operations() []api.Answer {
 	return []api.Answer{api.ListPolicies.By(k.listPolicies), api.GetPolicy.By(k.getPolicy)}
 }

@@ -25,33 +25,33 @@ func (k Turns) Get(ctx context.Context, tenant dag.Tenant, id dag.TurnID) (store
 	return records[0], nil
 }
 
-// errEnough ends a scan that has what it came for.
+// errEnough ends a scan that has read enough records.
 var errEnough = errors.New("enough")
 
 // After returns up to limit records of turns numbered above after, ascending, and
-// whether there are more. If conversation is not nil, of that conversation only. It
-// stops early after a record with which their text passes most bytes.
+// whether there are more. If conversation is not nil, it returns only turns of that conversation. It
+// stops early after the record with which the texts exceed most bytes in total.
 func (k Turns) After(ctx context.Context, tenant dag.Tenant, after dag.Seq, conversation *dag.ConversationID, limit, most int) (records []store.Record, more bool, err error) {
 	records, _, more, err = k.turns().By(ctx, tenant, TurnFilter{}, after, conversation, limit, most)
 	return records, more, err
 }
 
-// mostLooked bounds the turns that one listing looks at for those that a filter lets through.
+// mostLooked is the largest number of turns that one listing with a filter reads.
 const mostLooked = 10_000
 
-// A TurnFilter says which turns a listing is to have. The zero value lets every turn through.
+// A TurnFilter selects the turns of a listing. The zero value selects every turn.
 type TurnFilter struct {
-	Credential string   // that brought them, see [access.Identity.Credential]; "" stands for any, and for none
-	Role       dag.Role // 0 stands for any
+	Credential string   // the credential that brought the turns, see [access.Identity.Credential]; "": turns with any credential or without one
+	Role       dag.Role // 0: any role
 }
 
 func (f TurnFilter) lets(r *store.Record) bool {
 	return (f.Credential == "" || r.Key == f.Credential) && (f.Role == 0 || r.Turn.Role == f.Role)
 }
 
-// By is After for the turns that a filter lets through. last is the number of the last turn
-// that was looked at, 0 if there was none: the listing goes on after it. At most 10 000 are
-// looked at for a filter.
+// By is After for the turns that a filter selects. last is the number of the last turn
+// that was read, 0 if there was none: the next page begins after it. With a filter, at most
+// 10 000 turns are read.
 func (k Turns) By(ctx context.Context, tenant dag.Tenant, only TurnFilter, after dag.Seq, conversation *dag.ConversationID, limit, most int) (records []store.Record, last dag.Seq, more bool, err error) {
 	size, looked := 0, 0
 	err = k.store.Scan(ctx, tenant, after, conversation, func(r *store.Record) error {
@@ -74,7 +74,7 @@ func (k Turns) By(ctx context.Context, tenant dag.Tenant, only TurnFilter, after
 	return records, last, more, nil
 }
 
-// bundles returns the record of issued bundles.
+// bundles returns the base of issued bundles over the kernel's store.
 func (k *engine) bundles() issued.Base { return issued.Base{History: k.store} }
 
 // Issued returns the records of a slice id, by ascending number, or an error that
@@ -87,7 +87,7 @@ func (k Slices) Issued(ctx context.Context, tenant dag.Tenant, id slice.SliceID)
 	return k.delivered(ctx, tenant, records, err)
 }
 
-// delivered fills in which of a list of records are of contexts that were not given. It passes an error on.
+// delivered sets NotGiven in the records of contexts that were not given to their recipients. If err is not nil, it returns list and err unchanged.
 func (k *engine) delivered(ctx context.Context, tenant dag.Tenant, list []issued.Record, err error) ([]issued.Record, error) {
 	if err != nil || !slices.ContainsFunc(list, func(r issued.Record) bool { return r.OfContext() }) {
 		return list, err
@@ -99,7 +99,7 @@ func (k *engine) delivered(ctx context.Context, tenant dag.Tenant, list []issued
 	return list, err
 }
 
-// Before lists up to limit records of issued slices numbered below before, descending; 0 is from the newest on.
+// Before lists up to limit records of issued slices numbered below before, descending; before 0 begins with the newest.
 func (k Slices) Before(ctx context.Context, tenant dag.Tenant, before uint64, limit int) ([]issued.Record, error) {
 	if before == 0 {
 		last, err := k.bundles().Last(ctx, tenant)
@@ -112,7 +112,7 @@ func (k Slices) Before(ctx context.Context, tenant dag.Tenant, before uint64, li
 	return k.delivered(ctx, tenant, list, err)
 }
 
-// Begin lists up to limit records of issued slices whose id begins with some hex digits, in lower case.
+// Begin lists up to limit records of issued slices whose id begins with digits, which are lowercase hexadecimal.
 func (k Slices) Begin(ctx context.Context, tenant dag.Tenant, digits string, limit int) ([]issued.Record, error) {
 	list, err := k.bundles().Begin(ctx, tenant, digits, limit)
 	return k.delivered(ctx, tenant, list, err)
@@ -130,11 +130,11 @@ func (k Slices) Recorded(ctx context.Context, tenant dag.Tenant, i *issued.Recor
 	})
 }
 
-// mostHolding bounds the newest records among which slices are looked for that hold a turn.
+// mostHolding is how many of the newest records Holding searches for slices that contain a turn.
 const mostHolding = 1000
 
-// Holding says which contexts showed a turn, and which slices of turns held it. Contexts are found by an index. No index
-// leads from a turn to slices: those among the newest 1000 records that can hold it are cut again.
+// Holding lists the contexts that showed a turn, and the slices of turns that contain it. Contexts are found by an index. There is
+// no index from turns to slices: Holding cuts the slices among the newest 1000 records again if they can contain the turn.
 func (k Slices) Holding(ctx context.Context, tenant dag.Tenant, in api.TurnByID) (h api.Holding, err error) {
 	t, err := k.turns().Get(ctx, tenant, in.ID)
 	if err != nil {

@@ -13,14 +13,14 @@ import (
 
 // appendJudged admits batches whose turns have their values from the rules
 // of package ingest. A turn that comes again and was admitted under other rules
-// is the same turn, so it is given the values of the stored one, and then compared.
+// is the same turn, so it gets the values of the stored turn before the two are compared.
 //
 // The stored turns are read after a conflict and not before every admission,
-// so that a turn that is new costs nothing; and the store is not told of rules:
-// it compares what it is given. If another process admits such a turn between the reading and
-// the next try, that is one more conflict, and the next reading finds the turn.
+// so that a new turn costs nothing. The store does not know the rules:
+// it compares the values that it gets. If another process admits such a turn between the reading and
+// the next try, there is one more conflict, and the next reading finds the turn.
 //
-// They have gone through hold before.
+// The caller has called hold for the batches before.
 func (k *engine) appendJudged(ctx context.Context, tenant dag.Tenant, batches []store.Batch) (store.Receipt, error) {
 	for {
 		receipt, err := k.store.Append(ctx, tenant, batches)
@@ -40,8 +40,8 @@ func (k *engine) appendJudged(ctx context.Context, tenant dag.Tenant, batches []
 	}
 }
 
-// rejudge gives the turns of batches that are stored the values that rules assigned to the
-// stored ones. It reports whether that changed any.
+// rejudge gives each arrival whose turn is stored the values that rules assigned to the
+// stored turn. It reports whether any arrival changed.
 func (k *engine) rejudge(ctx context.Context, tenant dag.Tenant, batches []store.Batch) (changed bool, err error) {
 	at := map[dag.TurnID][]*store.Arrival{}
 	var ids []dag.TurnID
@@ -76,7 +76,8 @@ func (k *engine) rejudge(ctx context.Context, tenant dag.Tenant, batches []store
 	return changed, nil
 }
 
-// judgedAs gives an arrival the values that rules assigned to the stored turn. A turn whose text was erased does not say whether rules did.
+// judgedAs gives an arrival the values that rules assigned to the stored turn. A stored turn without text does not show whether rules assigned its
+// values; the arrival then stays as it is.
 func judgedAs(a *store.Arrival, r *store.Record) (changed bool, err error) {
 	if r.Body == nil {
 		return false, nil

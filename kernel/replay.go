@@ -26,19 +26,19 @@ type ReplayOutcome string
 
 // The outcomes.
 const (
-	Identical ReplayOutcome = "identical" // the same bytes came out
-	Erased    ReplayOutcome = "erased"    // the same except for what was erased since: the text of turns, or facts learned from it
-	Lost      ReplayOutcome = "lost"      // as erased, but of some of these turns no erasure is on record
+	Identical ReplayOutcome = "identical" // the bytes are the same
+	Erased    ReplayOutcome = "erased"    // the same except for the text of turns that was erased since, or facts learned from it
+	Lost      ReplayOutcome = "lost"      // like erased, but no erasure is on record for some of these turns
 	Different ReplayOutcome = "different"
 )
 
 // The checks of a replay.
 const (
-	CheckReplayed slice.CheckID = "replay" // cutting again gives the same evidence
+	CheckReplayed slice.CheckID = "replay" // cutting again returns the same evidence
 	CheckIssued   slice.CheckID = "issued" // the store's record says that it was handed out
 )
 
-// A Replay says what came of cutting a slice again.
+// A Replay is the result of cutting a slice again.
 type Replay struct {
 	Outcome    ReplayOutcome
 	Reason     string            // in one sentence
@@ -46,18 +46,18 @@ type Replay struct {
 	AsOf       dag.Seq           // the view it was cut from
 	Erased     []dag.TurnID      // turns whose text was erased since
 	Lost       []dag.TurnID      // turns whose text was there and is gone without an erasure
-	Redacted   []dag.TurnID      // turns without text in what was replayed
+	Redacted   []dag.TurnID      // turns without text in the replayed bundle
 	Difference *slice.Difference // the first one, unless identical
 	Checks     []slice.Check     // replay, token, issued
 	Token      error             // why the token does not verify now, or nil
 }
 
 // Replay cuts a bundle's slice again from the view that it names and compares
-// the bytes. The bundle's own token is carried over, so that a replay works long
-// after the key is retired; whether it verifies is a check of its own. A slice
-// that cannot be cut here, for want of its anchor, its policy or its view, is
-// different. An error means that nothing could be compared: the bytes are no
-// bundle, or they are another tenant's.
+// the bytes. The bundle's own token is copied, so that a replay works long
+// after the key is retired; whether the token verifies is a check of its own. A slice
+// that cannot be cut here, because its anchor, its policy or its view is missing, is
+// different. An error means that nothing could be compared: for example, the bytes are not
+// a bundle, or the bundle is another tenant's.
 func (k Slices) Replay(ctx context.Context, tenant dag.Tenant, bundle []byte) (_ *Replay, err error) {
 	ctx, observed := k.observe(ctx, "replay")
 	defer func() { observed(err) }()
@@ -95,8 +95,8 @@ func (k Slices) Replay(ctx context.Context, tenant dag.Tenant, bundle []byte) (_
 	return r, k.checkIssued(ctx, tenant, r, digest)
 }
 
-// replayAsked is Replay for a bundle that answers a question which it holds: all of it follows from what was known as of its
-// number.
+// replayAsked is Replay for a bundle that contains the question it answers. The whole bundle follows from the question and the
+// store's state as of the bundle's number. again makes the bundle's bytes again.
 func (k Slices) replayAsked(ctx context.Context, tenant dag.Tenant, b slice.Body, bundle []byte, again func(*cache) ([]byte, error)) (*Replay, error) {
 	h := b.Head()
 	if h.Seal.Tenant != tenant {
@@ -126,7 +126,7 @@ func (r *Replay) compareBytes(again, bundle []byte) {
 	r.agree(Identical, fmt.Sprintf("%d bytes", len(bundle)))
 }
 
-// compareAsked sets a record, which holds no text, against what answering its question again gave.
+// compareAsked compares a record, which contains no text, with the bundle that answers its question again.
 func (r *Replay) compareAsked(i *issued.Record, again []byte) {
 	fresh, err := kinds.Parse(again)
 	if err != nil {
@@ -144,7 +144,7 @@ func (r *Replay) compareAsked(i *issued.Record, again []byte) {
 	}
 }
 
-// accountBundle looks whether erasures explain that a bundle on record could not be made again.
+// accountBundle checks whether erasures explain why a bundle on record differs from its replay.
 func (k Slices) accountBundle(ctx context.Context, tenant dag.Tenant, r *Replay, digest dag.Digest) error {
 	if r.Outcome != Different {
 		return nil
@@ -156,7 +156,7 @@ func (k Slices) accountBundle(ctx context.Context, tenant dag.Tenant, r *Replay,
 	return k.accountErased(ctx, tenant, r, i)
 }
 
-// accountErased looks whether erasures explain that what is on record could not be made again.
+// accountErased checks whether erasures explain why the bundle of a record differs from its replay.
 func (k Slices) accountErased(ctx context.Context, tenant dag.Tenant, r *Replay, i *issued.Record) error {
 	if asked := k.remaker(kindOf(i)); asked != nil {
 		return asked.account(ctx, tenant, r, i)
@@ -164,7 +164,7 @@ func (k Slices) accountErased(ctx context.Context, tenant dag.Tenant, r *Replay,
 	return nil
 }
 
-// recordOf returns the record of a bundle by its digest, nil if there is none.
+// recordOf returns the record of a bundle by its digest, or nil if there is none.
 func (k *engine) recordOf(ctx context.Context, tenant dag.Tenant, id slice.SliceID, digest dag.Digest) (*issued.Record, error) {
 	records, err := k.bundles().ByID(ctx, tenant, id)
 	if at := slices.IndexFunc(records, func(i issued.Record) bool { return i.Bundle == digest }); at >= 0 {
@@ -173,8 +173,8 @@ func (k *engine) recordOf(ctx context.Context, tenant dag.Tenant, id slice.Slice
 	return nil, err
 }
 
-// claimedFrom returns what a bundle says that it was made from, under the reading and within the bounds that its record names. A bundle without a
-// record is read as new ones are.
+// claimedFrom returns the vantage of a bundle: the as-of number that the bundle names, with the reading and the bounds of its record. A bundle without a
+// record gets the current reading and no bounds.
 func (k *engine) claimedFrom(ctx context.Context, tenant dag.Tenant, b slice.Body, digest dag.Digest) (issued.Vantage, error) {
 	h := b.Head()
 	record, err := k.recordOf(ctx, tenant, h.Provenance.SliceID, digest)
@@ -189,8 +189,8 @@ func (k *engine) claimedFrom(ctx context.Context, tenant dag.Tenant, b slice.Bod
 // ErrTenant is wrapped when evidence belongs to another tenant.
 var ErrTenant = errors.New("wrong tenant")
 
-// ReplayIssued replays the newest recorded bundle of a slice id. The text is not
-// in the record, so text erased since shows in the bundle's digest alone.
+// ReplayIssued replays the newest recorded bundle of a slice id. The record does not
+// contain the text, so only the bundle's digest shows that text was erased since.
 func (k Slices) ReplayIssued(ctx context.Context, tenant dag.Tenant, id slice.SliceID) (_ *Replay, err error) {
 	ctx, observed := k.observe(ctx, "replay_issued")
 	defer func() { observed(err) }()
@@ -236,29 +236,30 @@ func (k Slices) ReplayIssued(ctx context.Context, tenant dag.Tenant, id slice.Sl
 	return r, k.checkIssued(ctx, tenant, r, i.Bundle)
 }
 
-// A remaker is a facet whose evidence answers a question that its record keeps.
+// A remaker is a facet whose bundles answer a question; the record of a bundle contains the question.
 type remaker interface {
-	// replay is Slices.Replay.
+	// replay is Slices.Replay for the bundles of the facet.
 	replay(ctx context.Context, tenant dag.Tenant, bundle []byte) (*Replay, error)
 	// remake makes the bundle of a record again.
 	remake(ctx context.Context, c *cache, tenant dag.Tenant, i *issued.Record, seal slice.Seal) ([]byte, error)
-	// account says which erasures explain that a bundle on record could not be made again.
+	// account records in r the erasures that explain why a bundle on record differs from its replay.
 	account(ctx context.Context, tenant dag.Tenant, r *Replay, i *issued.Record) error
-	// instead returns what can be handed on where a bundle could not be made again, or says why.
+	// instead returns the bytes to hand out when a bundle could not be made again, or an error with the reason. err is the error of
+	// making it again, or nil if the new bytes differ.
 	instead(ctx context.Context, tenant dag.Tenant, i *issued.Record, err error) ([]byte, error)
 }
 
-// remaker returns the facet whose evidence is of a kind; nil: slices of turns, which follow from their provenance.
+// remaker returns the facet whose bundles are of a kind. It returns nil for slices of turns, which follow from their provenance.
 func (k *engine) remaker(of *slice.Kind) remaker {
 	return map[*slice.Kind]remaker{facts.Bundles: k.facts(), contexts.Bundles: k.contexts(), beliefs.Bundles: k.beliefs()}[of]
 }
 
-// damagedQuestion says that what was asked for evidence on record cannot be read.
+// damagedQuestion returns the error for a record whose question cannot be read.
 func damagedQuestion(i *issued.Record, err error) error {
 	return fmt.Errorf("%w: the question of record %d, %s: %w", store.ErrDamaged, i.Number, kindOf(i).Noun, err)
 }
 
-// A recut is a bundle that was made again, and what became of the texts that it lacks.
+// A recut is a bundle that was made again, with the states of the texts that it lacks.
 type recut struct {
 	bundle []byte
 	gone   map[dag.TurnID]projection.TextState
@@ -275,7 +276,7 @@ func (c *cache) cutRecorded(ctx context.Context, tenant dag.Tenant, i *issued.Re
 	return &recut{bundle: again}, err
 }
 
-// cutAgain makes the bundle that a claim leads to.
+// cutAgain makes the bundle that follows from a claimed provenance and a vantage.
 func (c *cache) cutAgain(ctx context.Context, tenant dag.Tenant, claim *slice.Provenance, of issued.Vantage, seal slice.Seal) (*recut, error) {
 	p, err := c.policy(ctx, tenant, claim.PolicyID)
 	if err != nil {
@@ -297,14 +298,14 @@ func (c *cache) cutAgain(ctx context.Context, tenant dag.Tenant, claim *slice.Pr
 	return again, nil
 }
 
-// noCut takes a cut that cannot be made from this view as a difference, and
-// reports whether it is one.
+// noCut reports whether an error means that the slice cannot be cut from this view.
+// If so, it records a difference.
 func (r *Replay) noCut(err error) bool {
 	known := false
 	for _, is := range [...]error{slice.ErrAnchor, store.ErrNotFound, projection.ErrBeyondHead, slice.ErrCost, policy.ErrUnknown, policy.ErrMismatch, contexts.ErrRequest, journal.ErrSpace, store.ErrDamaged} {
 		known = known || errors.Is(err, is)
 	}
-	if !known || errors.Is(err, store.ErrUnreadable) { // which says nothing of what was handed out
+	if !known || errors.Is(err, store.ErrUnreadable) { // unreadable data says nothing about the bundle that was handed out
 		return false
 	}
 	r.differ(nil, err.Error())
@@ -325,11 +326,11 @@ func (r *Replay) agree(o ReplayOutcome, reason string) {
 	r.Checks = append(r.Checks, slice.Check{ID: CheckReplayed, Status: slice.StatusOK, Detail: reason})
 }
 
-// compare sets a bundle against what cutting again gave. Turns that one of the
-// two shows without text are compared without it. issued says that the given bytes are on record.
+// compare compares a bundle with the bundle that was cut again. Turns that have no text in one
+// of the two are compared without text. issued says that the given bytes are on record.
 func (r *Replay) compare(b *slice.Bundle, bundle []byte, cut *recut, issued bool) error {
 	again := cut.bundle
-	for _, c := range b.Check() { // text that is erased here is judged by the salt that the bundle holds
+	for _, c := range b.Check() { // the bundle contains the salt with which text that is erased here is checked
 		if c.Status == slice.StatusFail {
 			r.differ(slice.Differ(again, bundle), fmt.Sprintf("%s: %s", c.ID, c.Detail))
 			return nil
@@ -361,9 +362,9 @@ func (r *Replay) compare(b *slice.Bundle, bundle []byte, cut *recut, issued bool
 	return nil
 }
 
-// account says of turns that were shown and whose text is gone whether it was erased or lost, and
-// reports whether there is any of either. Text that the store says never came was lost
-// if a bundle with it was issued here.
+// account adds each turn that was shown and whose text is gone to r.Erased or r.Lost, and
+// reports whether there is any turn in either. A text that never came according to the store is
+// lost if a bundle with the text was issued here.
 func (r *Replay) account(gone []dag.TurnID, cut *recut, issued bool) bool {
 	for _, id := range gone {
 		switch state := cut.gone[id]; {
@@ -376,14 +377,14 @@ func (r *Replay) account(gone []dag.TurnID, cut *recut, issued bool) bool {
 	return len(r.Erased)+len(r.Lost) > 0
 }
 
-// lose records that text was lost: the evidence agrees as far as it can be compared, and the store
-// does not hold what it should.
+// lose records that text was lost: the evidence agrees as far as it can be compared, but the store
+// lacks text that it should have.
 func (r *Replay) lose(reason string) {
 	r.Outcome, r.Reason = Lost, reason
 	r.Checks = append(r.Checks, slice.Check{ID: CheckReplayed, Status: slice.StatusFail, Detail: reason})
 }
 
-// redact writes a bundle again without the text of some turns.
+// redact encodes a bundle without the text of some turns.
 func redact(b *slice.Bundle, ids []dag.TurnID) []byte {
 	gone := make(map[dag.TurnID]bool, len(ids))
 	for _, id := range ids {
@@ -399,7 +400,7 @@ func redact(b *slice.Bundle, ids []dag.TurnID) []byte {
 	return c.Append(nil)
 }
 
-// withoutTextOnlyIn lists the turns that a shows without text and b with it.
+// withoutTextOnlyIn lists the turns that have no text in a and have text in b.
 func withoutTextOnlyIn(a, b *slice.Bundle) []dag.TurnID {
 	shown := map[dag.TurnID]bool{}
 	for i := range b.Turns {
@@ -414,8 +415,8 @@ func withoutTextOnlyIn(a, b *slice.Bundle) []dag.TurnID {
 	return ids
 }
 
-// compareRecord sets a record, which holds no text, against what cutting again
-// gave. since are the turns that were erased after it was made.
+// compareRecord compares a record, which contains no text, with the bundle that was cut
+// again. since are the turns that were erased after the record was made.
 func (r *Replay) compareRecord(i *issued.Record, cut *recut, since []dag.TurnID) {
 	again := cut.bundle
 	fresh, err := slice.ParseBundle(again)
@@ -441,15 +442,15 @@ func (r *Replay) compareRecord(i *issued.Record, cut *recut, since []dag.TurnID)
 	}
 }
 
-// judgeAnew takes back what was said of the comparison.
+// judgeAnew removes the result of the comparison, so that another can be recorded.
 func (r *Replay) judgeAnew() {
 	r.Difference = nil
 	r.Checks = slices.DeleteFunc(r.Checks, func(c slice.Check) bool { return c.ID == CheckReplayed })
 }
 
-// accountRecord says of turns without text whether it was erased or lost since the record was made, and reports whether there are any.
-// The recorded bytes are others than those of now. If no erasure explains that, a text was there
-// that the store now says never came. What was erased before explains nothing.
+// accountRecord adds each turn whose text was erased or lost since the record was made to r.Erased or r.Lost, and reports whether there are any.
+// It is called when the recorded bytes differ from the new bytes. If no erased or lost text explains the difference, the texts that never came
+// according to the store are lost. Texts that were erased before the record was made explain nothing.
 func (r *Replay) accountRecord(cut *recut, since []dag.TurnID) bool {
 	var never []dag.TurnID
 	for _, id := range r.Redacted {
@@ -476,14 +477,14 @@ func (r *Replay) checkToken(err error) {
 		r.Token = err
 		c.Status, c.Detail = slice.StatusFail, err.Error()
 		if errors.Is(err, token.ErrKeyRetired) || errors.Is(err, token.ErrKeyUnknown) {
-			c.Status = slice.StatusSkipped // a replay does not rest on the key
+			c.Status = slice.StatusSkipped // a replay does not depend on the key
 		}
 	}
 	r.Checks = append(r.Checks, c)
 }
 
-// checkIssued looks the bundle up in the record. A bundle whose slice was issued,
-// but never with these bytes, had a field changed that the token does not cover.
+// checkIssued looks the bundle up in the records of its slice. If the slice was issued, but never
+// as of the bundle's number, a field was changed that the token does not cover, and the check fails.
 func (k *engine) checkIssued(ctx context.Context, tenant dag.Tenant, r *Replay, digest dag.Digest) error {
 	records, err := k.bundles().ByID(ctx, tenant, r.Provenance.SliceID)
 	if err != nil {

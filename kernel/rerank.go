@@ -10,13 +10,13 @@ import (
 	"github.com/graphkernel/graphkernel/retrieval"
 )
 
-// A Reranker reads texts together with a query. Several goroutines may use one at once.
+// A Reranker scores texts for a query. It must be safe for use by several goroutines at once.
 type Reranker interface {
-	// ID is what policies call the model.
+	// ID returns the name of the model in policies.
 	ID() string
 
-	// Scores returns how well each text fits the query, more for better, from -MaxJudged to MaxJudged; only their differences count. Either all
-	// have one, or there is an error.
+	// Scores returns one score for each text, from -MaxJudged to MaxJudged; a text that fits the query better has a higher score. Only differences
+	// between scores count. If a text has no score, Scores returns an error.
 	Scores(ctx context.Context, query string, texts []string) ([]int64, error)
 }
 
@@ -26,7 +26,7 @@ const MaxJudged = int64(1) << 40
 // ErrReranker is wrapped if a policy names a cross-encoder that the kernel was not opened with. It wraps dag.ErrForm.
 var ErrReranker = fmt.Errorf("%w: this kernel has no reranker", dag.ErrForm)
 
-// rerankerOf returns the cross-encoder of a policy, nil if it has none.
+// rerankerOf returns the cross-encoder of a policy, or nil if the policy has none.
 func (c *cache) rerankerOf(p *retrieval.Policy) (Reranker, error) {
 	if p.Rerank.Method != retrieval.RerankCrossEncoder {
 		return nil, nil
@@ -40,8 +40,8 @@ func (c *cache) rerankerOf(p *retrieval.Policy) (Reranker, error) {
 	return nil, fmt.Errorf("%w %q, but %q; its operator gives it one in the setting rerankers (GRAPHKERNEL_RERANKERS), a program in kernel.Config.Rerankers", ErrReranker, p.Rerank.Model, ids)
 }
 
-// judged puts what was found into the order of a cross-encoder. If that fails, the order stays and f says why. An error is that of a context
-// that ended.
+// judged sorts the hits of f by a cross-encoder. If the cross-encoder fails, the order stays and f.NotReranked is the reason. judged returns an error
+// only if ctx has ended.
 func (c *cache) judged(ctx context.Context, r Reranker, p *retrieval.Policy, query string, f *Found) error {
 	if len(f.Hits) == 0 {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"github.com/graphkernel/graphkernel/knowledge"
 )
 
-// screen shows texts to Config.ScreenTexts.
+// screen calls Config.ScreenTexts with texts and returns its error.
 func (k *engine) screen(ctx context.Context, tenant dag.Tenant, texts func() []dag.Text) error {
 	if k.config.ScreenTexts == nil {
 		return nil

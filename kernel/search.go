@@ -17,35 +17,35 @@ import (
 	"github.com/graphkernel/graphkernel/token"
 )
 
-// ErrNoWords is wrapped when a search asks for nothing. It wraps dag.ErrForm.
+// ErrNoWords is wrapped when the text of a search has no words. It wraps dag.ErrForm.
 var ErrNoWords = fmt.Errorf("%w: a search needs words", dag.ErrForm)
 
 // A SearchRequest asks for turns by words.
 type SearchRequest struct {
 	retrieval.Query
-	Space  belief.Space    // only turns on which something rests that is believed in this space; "": any
+	Space  belief.Space    // only turns on which a belief of this space rests; "": any turn
 	Policy policy.ID       // "" is recall@1
-	Within *token.Boundary // nil: all turns. The view is that of the evidence unless another is asked for
+	Within *token.Boundary // nil: all turns. The view is that of the evidence unless the query names another
 }
 
-// A Found is what a search found.
+// A Found is the result of a search.
 type Found struct {
 	AsOf   dag.Seq
 	Policy policy.ID
 	Hits   []FoundTurn // the best first
 
-	// NotReranked is why the hits are not in the order of the policy's cross-encoder, but in that before it; nil if they are, or if it has none.
+	// NotReranked is the reason why the policy's cross-encoder has not ordered the hits; nil if it has, or if the policy has none.
 	NotReranked error
 
-	// Approximate says that a graph of vectors was walked, which may miss turns: see Config.GraphOver.
+	// Approximate reports that the search walked a graph of vectors, which may miss turns: see Config.GraphOver.
 	Approximate bool
 
-	// NotIndexed is how many numbers above AsOf the search did not look at, though they were asked for, since the index of their texts is still being made; see
-	// Config.IndexTexts. What was found is what a search as of AsOf finds.
+	// NotIndexed is how many of the requested numbers lie above AsOf and were not searched, because the index of their texts is still being made; see
+	// Config.IndexTexts. The hits are the same as those of a search as of AsOf.
 	NotIndexed dag.Seq
 
-	// Damaged counts the turns that were left out because the store does not have their texts as they were admitted. It is of all
-	// turns that were read for the index, and of the hits; 0 for an index that was opened from its segments, until a hit shows one.
+	// Damaged counts the turns that were left out because the store does not have their texts as they were admitted. It counts the
+	// turns read for the index, and the hits. An index that was opened from its segments has read no texts, so only hits count there.
 	Damaged int
 }
 
@@ -55,10 +55,10 @@ type FoundTurn struct {
 	Content string
 }
 
-// Search finds turns by words, and changes no history. What it finds follows from the query, from the policy and from the
-// turns that are numbered up to AsOf, 0 for all, without the texts that were erased since. The first search of a tenant
-// reads the segments of the index that the store keeps, and the turns of which it keeps none; later ones read the turns that are new. What fills a segment
-// keeps it. With Config.IndexTexts a search reads no more texts than that, keeps nothing, and may end at an earlier number: see Found.NotIndexed.
+// Search finds turns by words, and changes no history. The result depends only on the query, the policy and the
+// turns numbered up to AsOf (0 is all turns), without the texts that were erased since. The first search of a tenant
+// reads the stored segments of the index, and the turns that no stored segment covers; later searches read only new turns. A search that fills a segment
+// stores it. With Config.IndexTexts a search reads no more texts than that, stores no segments, and may be as of an earlier number: see Found.NotIndexed.
 func (k Turns) Search(ctx context.Context, tenant dag.Tenant, r SearchRequest) (Found, error) {
 	switch {
 	case r.Limit < 1 || r.Limit > retrieval.LimitHits:
@@ -103,7 +103,7 @@ func (c *cache) search(ctx context.Context, tenant dag.Tenant, r SearchRequest) 
 	}
 	limit := r.Limit
 	if reranker != nil {
-		r.Limit = params.MaxHits // of which it chooses
+		r.Limit = params.MaxHits // the cross-encoder chooses from these
 	}
 	var hits []retrieval.Hit
 	if r.Within != nil {
@@ -116,7 +116,7 @@ func (c *cache) search(ctx context.Context, tenant dag.Tenant, r SearchRequest) 
 		var results retrieval.Results
 		results, err = index.Search(ctx, head, &params, &r.Query)
 		hits, f.Approximate = results.Hits, results.Approximate
-		f.AsOf, f.NotIndexed = r.AsOf, f.AsOf-r.AsOf // hits may go by an earlier view
+		f.AsOf, f.NotIndexed = r.AsOf, f.AsOf-r.AsOf // the index may answer as of an earlier number
 		f.Damaged = index.LeftOut(r.AsOf)
 	}
 	if err != nil {
@@ -144,9 +144,9 @@ func (c *cache) search(ctx context.Context, tenant dag.Tenant, r SearchRequest) 
 	return f, err
 }
 
-// MakeIndex makes the segments that the store does not have yet of the index of a tenant's texts, and keeps them: of words,
-// and of the vectors of the table that ships. It reads the texts of one segment after the other, and no request waits for it. What is made stays, whatever ends it:
-// called again, it goes on. Several processes may do it at once.
+// MakeIndex makes and stores the missing segments of the index of a tenant's texts: the segments of words,
+// and of the vectors of the table that ships. It reads the texts of one segment at a time, and no request waits for it. Stored segments stay if MakeIndex ends early:
+// the next call continues. Several processes may call it at once.
 func (k Turns) MakeIndex(ctx context.Context, tenant dag.Tenant, how projection.Indexing) (projection.Indexed, error) {
 	ctx, observed := k.observe(ctx, "make index")
 	out, err := steady(k.engine, func(c *cache) (projection.Indexed, error) { return c.tenants.Of(tenant).Words.Make(ctx, how) })
@@ -154,9 +154,9 @@ func (k Turns) MakeIndex(ctx context.Context, tenant dag.Tenant, how projection.
 	return out, err
 }
 
-// KeepIndex makes the segments of the index of texts beside whatever else is asked, on one processor, until ctx ends: of the tenants that are named, whose kept segments
-// it looks at first if check, and then of each one that this kernel admits turns of, or erases some of, or whose index a search finds lacking. failed is called with
-// each error; the segments are tried again when the tenant has grown. It is called once for a kernel.
+// KeepIndex makes the segments of the index of texts in the background, on one processor, until ctx ends. It begins with the given tenants, and with check it first
+// checks their stored segments. Then it continues with each tenant for which this kernel admits or erases turns, or whose index a search finds
+// incomplete. failed is called with each error; KeepIndex tries the segments again when the tenant has grown. It must be called only once for a kernel.
 func (k Turns) KeepIndex(ctx context.Context, tenants []dag.Tenant, check bool, failed func(dag.Tenant, error)) {
 	k.indexing.Keep(ctx, tenants, check, func(tenant dag.Tenant, how projection.Indexing) (projection.Indexed, error) {
 		return k.MakeIndex(ctx, tenant, how)

@@ -7,7 +7,7 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// Stored shows the record of a turn.
+// Stored returns the record of a turn in the form of the service's answers.
 func Stored(r *store.Record) (api.StoredTurn, error) {
 	line, err := AppendRecord(nil, r)
 	if err != nil {
@@ -18,14 +18,14 @@ func Stored(r *store.Record) (api.StoredTurn, error) {
 	}, nil
 }
 
-// conversation shows a line of a listing.
+// conversation returns one line of a list of conversations.
 func conversation(c *store.Conversation, title string) api.Conversation {
 	return api.Conversation{
 		ID: c.ID, Turns: c.Turns, First: c.First, Last: c.Last, FirstAt: c.FirstAt, LastAt: c.LastAt, Title: title,
 	}
 }
 
-// Answer shows evidence as the service answers it.
+// Answer returns the evidence in the form of the service's answers.
 func (e *Evidence) Answer() api.Evidence {
 	s := e.Statement
 	return api.Evidence{
@@ -34,7 +34,7 @@ func (e *Evidence) Answer() api.Evidence {
 	}
 }
 
-// Answer shows a replay as the service answers it.
+// Answer returns the replay in the form of the service's answers.
 func (r *Replay) Answer() api.Replay {
 	w := api.Replay{
 		Outcome: string(r.Outcome), Reason: r.Reason, SliceID: r.Provenance.SliceID, AsOf: r.AsOf,
@@ -51,17 +51,17 @@ func (r *Replay) Answer() api.Replay {
 	return w
 }
 
-// ErasureEvent shows an erasure.
+// ErasureEvent returns the event of an erasure.
 func ErasureEvent(e *erasures.Erasure) api.Event {
 	return api.Event{Seq: e.Seq, Kind: api.EventErasure, Turn: e.Turn, Reason: e.Reason, At: e.At, By: e.By}
 }
 
-// TaskErased shows an erasure of a task.
+// TaskErased returns the service's answer for an erased task.
 func TaskErased(e *issued.TaskErasure) api.TaskErased {
 	return api.TaskErased{Seq: e.Seq, Context: e.Context, Reason: e.Reason, At: e.At, By: e.By}
 }
 
-// TurnEvent shows an admission.
+// TurnEvent returns the event of an admitted turn.
 func TurnEvent(r *store.Record) api.TurnEvent {
 	return api.TurnEvent{
 		Seq: uint64(r.Seq), AsOf: r.Seq, ID: r.Turn.ID.String(), Conversation: r.Turn.Conversation.String(), Role: r.Turn.Role.String(), CreatedAt: r.Turn.CreatedAt.String(),

@@ -10,8 +10,9 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// Titles returns the titles of those conversations of a list that have one: the newest that was chosen, else the newest that a program made, else that of the first turn. Texts that were erased do not count. A few queries, whose
-// number grows with the logarithm of how often a conversation was named.
+// Titles returns the titles of the conversations in a list; a conversation without a title is left out. The title is the newest that was chosen,
+// else the newest that a program made, else that of the first turn. Erased texts do not count.
+// Titles needs a few queries; their number grows with the logarithm of how often a conversation was named.
 func (k Turns) Titles(ctx context.Context, tenant dag.Tenant, list []store.Conversation) (map[dag.ConversationID]string, error) {
 	places := make(store.Places, len(list))
 	for i := range list {
@@ -34,10 +35,11 @@ func (k Turns) Titles(ctx context.Context, tenant dag.Tenant, list []store.Conve
 	return titles, nil
 }
 
-// titlesAtOnce is how many titles of a conversation are looked for with the second query; each later one looks for twice as many.
+// titlesAtOnce is how many titles of a conversation the second query reads; each later query reads twice as many.
 const titlesAtOnce = 8
 
-// newestTitles sets the titles of conversations to their newest of a kind. Turns that are titles are numbered, so it looks for the first, then for more where that is there.
+// newestTitles sets the titles of conversations to their newest titles of a kind. The ids of title turns follow from their numbers, so it reads the
+// first title turn of each conversation, and then more where that is stored.
 func (k Turns) newestTitles(ctx context.Context, tenant dag.Tenant, list []store.Conversation, kind ingest.TitleKind, titles map[dag.ConversationID]string) error {
 	asked := make([]dag.ConversationID, len(list))
 	for i := range list {
@@ -74,7 +76,7 @@ func (k Turns) newestTitles(ctx context.Context, tenant dag.Tenant, list []store
 	return nil
 }
 
-// titled calls fn with the attributes of turns that are there. The text of one that was erased has none.
+// titled calls fn for each selected turn that is stored, with its attributes. The attributes of a turn without text are nil.
 func (k Turns) titled(ctx context.Context, tenant dag.Tenant, of store.Selection, fn func(of dag.ConversationID, id dag.TurnID, attrs map[string]string)) error {
 	records, err := k.store.Turns(ctx, tenant, of)
 	if err != nil {

@@ -14,10 +14,10 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// pageBytes is about how much text a page of turns has, unless a service has a limit of its own.
+// pageBytes is about how many bytes of text a page of turns has, unless a service has its own limit.
 const pageBytes = 16 << 20
 
-// Operations lists what the facet answers.
+// Operations lists the operations that the facet answers.
 func (k Turns) Operations() []api.Answer {
 	return []api.Answer{
 		api.GetTurn.By(k.getTurn), api.ListTurns.By(k.listTurns), api.LookUpTurns.By(k.lookUpTurns), api.ResolveTurn.By(k.resolveTurn), api.EraseTurn.By(k.eraseTurn),
@@ -42,8 +42,8 @@ func (k Turns) getTurn(ctx context.Context, tenant dag.Tenant, in api.TurnByID) 
 	return Stored(&record)
 }
 
-// Page lists a page of turns with about so many bytes of text. It reports whether there was any turn
-// to look at.
+// Page lists a page of turns; bytes is about how much text it has at most. found reports whether any turn was
+// read, also if the filter selected none.
 func (k Turns) Page(ctx context.Context, tenant dag.Tenant, in api.TurnQuery, bytes int) (w api.StoredTurns, found bool, err error) {
 	after, err := in.Number()
 	if err != nil {
@@ -76,7 +76,7 @@ func (k Turns) listTurns(ctx context.Context, tenant dag.Tenant, in api.TurnQuer
 	return w, err
 }
 
-// PageOf lists a page of a conversation's turns with about so many bytes of text.
+// PageOf lists a page of a conversation's turns; bytes is about how much text it has at most.
 func (k Turns) PageOf(ctx context.Context, tenant dag.Tenant, in api.ConversationByID, bytes int) (w api.ConversationTurns, err error) {
 	page, found, err := k.Page(ctx, tenant, api.TurnQuery{Conversation: &in.ID, Key: in.Key, Paging: in.Paging}, bytes)
 	if err == nil && !found && in.After == "" {
@@ -85,7 +85,7 @@ func (k Turns) PageOf(ctx context.Context, tenant dag.Tenant, in api.Conversatio
 	return api.ConversationTurns{Conversation: in.ID, Turns: page.Turns, Next: page.Next}, err
 }
 
-// LookUp reads those of some turns that are stored, with at most so many bytes of text.
+// LookUp returns the turns of in.IDs that are stored. bytes is the most text that they may have; more is a fault with api.CodeTooLarge.
 func (k Turns) LookUp(ctx context.Context, tenant dag.Tenant, in api.TurnIDs, bytes int) (w api.StoredTurns, err error) {
 	var records []store.Record
 	for _, id := range in.IDs {
@@ -208,7 +208,7 @@ func (k Turns) newestConversations(ctx context.Context, tenant dag.Tenant, in ap
 	return list, next, err
 }
 
-// listHeldBack lists turns that were held back, the oldest first.
+// listHeldBack lists a page of the turns that were held back, the oldest first.
 func (k Turns) listHeldBack(ctx context.Context, tenant dag.Tenant, in api.HeldBackQuery) (w api.HeldBackTurns, err error) {
 	after, err := in.Number()
 	if err != nil {
@@ -235,7 +235,7 @@ func (k Turns) releaseTurns(ctx context.Context, tenant dag.Tenant, in api.TurnI
 	return api.Released{Released: n}, err
 }
 
-// listErasures lists what was erased, the oldest first.
+// listErasures lists a page of the erasures of turns, the oldest first; with in.Turn, only the erasure of that turn.
 func (k Turns) listErasures(ctx context.Context, tenant dag.Tenant, in api.ErasureQuery) (w api.Erasures, err error) {
 	after, err := in.Number()
 	if err != nil {

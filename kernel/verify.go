@@ -9,18 +9,18 @@ import (
 	"github.com/graphkernel/graphkernel/token"
 )
 
-// Verify makes every check on a bundle's bytes. See [token.Verifier.Verify].
+// Verify runs every check on the bytes of a bundle. See [token.Verifier.Verify].
 func (k Slices) Verify(bundle []byte) (token.Admissible, token.Verdict) {
 	return k.verifier.Verify(bundle)
 }
 
-// VerifyFor is Verify for one tenant: another tenant's bundle is of an unknown
-// key, whatever its token.
+// VerifyFor is Verify for one tenant: it treats the key of another tenant's bundle as
+// unknown, whatever the token.
 func (k Slices) VerifyFor(tenant dag.Tenant, bundle []byte) (token.Admissible, token.Verdict) {
 	return k.verifier.VerifyFor(tenant, bundle)
 }
 
-// Judge judges the bytes of a bundle of any kind for one tenant, as VerifyFor does.
+// Judge returns the verdict on the bytes of a bundle of any kind for one tenant; see VerifyFor.
 func (k Slices) Judge(tenant dag.Tenant, bundle []byte) api.BundleVerdict {
 	v := k.verifier.JudgeFor(tenant, bundle)
 	return api.BundleVerdict{
@@ -30,18 +30,18 @@ func (k Slices) Judge(tenant dag.Tenant, bundle []byte) api.BundleVerdict {
 	}
 }
 
-// VerifyToken judges a token alone. See [token.Verifier.VerifyToken].
+// VerifyToken verifies a token without its bundle. See [token.Verifier.VerifyToken].
 func (k Slices) VerifyToken(tenant dag.Tenant, p *slice.Provenance, key, tok string) token.TokenVerdict {
 	return k.verifier.VerifyToken(tenant, p, key, tok)
 }
 
-// Verify makes every check on the bytes of a bundle of facts. See
+// Verify runs every check on the bytes of a bundle of facts. See
 // [token.Verifier.VerifyFacts].
 func (k Facts) Verify(bundle []byte) (token.AdmissibleFacts, token.Verdict) {
 	return k.verifier.VerifyFacts(bundle)
 }
 
-// VerifyFor is VerifyFacts for one tenant, as VerifyFor is Verify.
+// VerifyFor is Verify for one tenant, like [Slices.VerifyFor].
 func (k Facts) VerifyFor(tenant dag.Tenant, bundle []byte) (token.AdmissibleFacts, token.Verdict) {
 	return k.verifier.VerifyFactsFor(tenant, bundle)
 }

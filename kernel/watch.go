@@ -11,14 +11,14 @@ import (
 	"github.com/graphkernel/graphkernel/slice/issued"
 )
 
-// changes tells anyone who waits that something happened to a tenant.
+// changes wakes the goroutines that wait for a change of a tenant.
 type changes struct {
 	mu      sync.Mutex
-	waiting map[dag.Tenant]chan struct{} // guarded by mu; closed when it happens
+	waiting map[dag.Tenant]chan struct{} // guarded by mu; a channel is closed when its tenant changes
 }
 
-// tell wakes everybody who waits for a tenant. It is called after a write, even
-// one that was reported as failed, since that may have been kept.
+// tell wakes all goroutines that wait for a tenant. It is called after a write, even
+// after one that was reported as failed, because the store may have kept it.
 func (c *changes) tell(tenant dag.Tenant) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -28,10 +28,10 @@ func (c *changes) tell(tenant dag.Tenant) {
 	}
 }
 
-// Changed returns a channel that is closed after the next admission, erasure or
-// newly issued slice of a tenant through this kernel. What other processes do to
-// the same store it does not see. Take the channel first, then look, then wait:
-// nothing falls in between.
+// Changed returns a channel that is closed after the next change of a tenant through this
+// kernel: an admission, an erasure, a newly issued slice, a release of turns, or a change of facts or
+// beliefs. It does not see changes by other processes in the same store. Call Changed first, then read
+// the store, then wait on the channel: so no change is missed.
 func (k Turns) Changed(tenant dag.Tenant) <-chan struct{} {
 	k.changes.mu.Lock()
 	defer k.changes.mu.Unlock()
@@ -46,11 +46,11 @@ func (k Turns) Changed(tenant dag.Tenant) <-chan struct{} {
 	return waiting
 }
 
-// A Numbered is the number of an entry, with the properties that a stream of events needs.
+// A Numbered is an entry's number, with the properties that a stream of events needs.
 type Numbered struct {
 	Seq   dag.Seq
 	Whole dag.Seq // the number of the last entry of the entry's change
-	Quiet bool    // the stream has no event for it: a context that was not given, or a record of texts that are held back
+	Quiet bool    // the stream has no event for the entry: it records that a context was not given, or concerns texts that are held back
 }
 
 // Numbered lists the numbers of up to limit entries numbered above after, ascending.

@@ -16,8 +16,8 @@ import (
 	"github.com/graphkernel/graphkernel/token"
 )
 
-// held holds a question within a boundary, if there is one: it returns the number of the view, which unless one was given is that of the
-// evidence. A boundary of another tenant, or of evidence that was not verified, is ErrTenant or ErrNotAdmissible.
+// held checks the boundary of a question, if there is one, and returns the as-of number of the question: asOf, or the number of the evidence if
+// asOf is 0. A boundary of another tenant is ErrTenant; a boundary of evidence that was not verified is ErrNotAdmissible.
 func held(tenant dag.Tenant, b *token.Boundary, asOf dag.Seq) (dag.Seq, error) {
 	switch {
 	case b == nil:
@@ -30,11 +30,11 @@ func held(tenant dag.Tenant, b *token.Boundary, asOf dag.Seq) (dag.Seq, error) {
 	return cmp.Or(asOf, b.AsOf()), nil
 }
 
-// ErrNotAdmissible is wrapped when a question is to be held within evidence that was not verified.
+// ErrNotAdmissible is wrapped when a question is limited to evidence that was not verified. It wraps dag.ErrForm.
 var ErrNotAdmissible = fmt.Errorf("%w: the question is to be held within evidence that is not admissible", dag.ErrForm)
 
-// Boundary verifies a bundle of any kind, and returns the boundary that holds a question within it. It is ErrNotAdmissible if the bundle is
-// not admissible for the tenant.
+// Boundary verifies a bundle of any kind, and returns the boundary that limits a question to the bundle. A bundle that is not admissible for
+// the tenant is ErrNotAdmissible.
 func (k Slices) Boundary(tenant dag.Tenant, bundle []byte) (*token.Boundary, error) {
 	b, verdict := k.verifier.BoundaryFor(tenant, bundle)
 	if !b.OK() {
@@ -43,7 +43,7 @@ func (k Slices) Boundary(tenant dag.Tenant, bundle []byte) (*token.Boundary, err
 	return &b, nil
 }
 
-// hitsWithin searches the turns of a boundary, as if there were no others.
+// hitsWithin searches only the turns of a boundary, as if there were no other turns.
 func (c *cache) hitsWithin(ctx context.Context, b *token.Boundary, p *retrieval.Policy, q *retrieval.Query) ([]retrieval.Hit, error) {
 	records, err := c.store.Turns(ctx, b.Tenant(), store.IDs(b.Turns()))
 	if err != nil {
@@ -59,8 +59,8 @@ func (c *cache) hitsWithin(ctx context.Context, b *token.Boundary, p *retrieval.
 	return c.embedders.SearchAmong(ctx, turns, p, q)
 }
 
-// restingOn returns the statements that a boundary lets through: those of the evidence, and those for which an assertion counts that names one
-// of its turns.
+// restingOn returns the statements that a boundary lets through: the statements of the evidence, and each statement with a counting assertion
+// that names a turn of the evidence.
 func (c *cache) restingOn(ctx context.Context, b *token.Boundary, asOf dag.Seq) (map[knowledge.ID]bool, error) {
 	base := c.store.Knowledge()
 	acts, err := base.ActsFrom(ctx, b.Tenant(), b.Turns())
@@ -95,7 +95,7 @@ func (c *cache) restingOn(ctx context.Context, b *token.Boundary, asOf dag.Seq) 
 	return through, nil
 }
 
-// answerTo answers with what the caller's scope shows.
+// answerTo answers a query from the facts that the caller's scope shows.
 func answerTo(ctx context.Context, v *projection.View, q knowledge.Query) (*projection.Answer, error) {
 	if space.ScopeOf(ctx).Whole() {
 		return v.Answer(ctx, q)

@@ -9,7 +9,7 @@ import (
 	"github.com/graphkernel/graphkernel/working/session"
 )
 
-// Working returns the facet of what agents keep in mind while a session goes on.
+// Working returns the facet of working memory, which agents use during a session.
 func (k *Kernel) Working() session.Sessions { return k.working() }
 
 func (k *engine) working() session.Sessions {
@@ -20,7 +20,7 @@ func (k *engine) working() session.Sessions {
 	return session.New(admission{desk{k}}, memory, k.config.Working)
 }
 
-// An admission is an engine as the room of working memory sees it.
+// An admission makes an engine a [session.Kernel].
 type admission struct{ desk }
 
 // ScreenTurns implements [session.Kernel].

@@ -12,16 +12,16 @@ import (
 	"github.com/graphkernel/graphkernel/normalize"
 )
 
-// An Answer is what a traversal found, as of a number. The cache keeps it and returns it to others: nothing of it may be changed.
+// An Answer is the result of a traversal as of a number. The cache shares it among callers, so it must not be changed.
 type Answer struct {
 	knowledge.Answer
 	AsOf    dag.Seq
-	aliases *normalize.Table // that counted
+	aliases *normalize.Table // as of AsOf
 	once    sync.Once        // makes wire
 	wire    api.Traversal
 }
 
-// Shown is the answer in the names that counted. It is made once, with all its steps at once.
+// Shown returns the answer for clients, with the aliases as of its number. It is made once, and all its steps in one allocation.
 func (a *Answer) Shown() api.Traversal {
 	a.once.Do(func() {
 		n := 0
@@ -41,12 +41,12 @@ func (a *Answer) Shown() api.Traversal {
 	return a.wire
 }
 
-// Traverse answers over a graph that has some of the view's edges. The answer is not kept.
+// Traverse answers a query over a graph that has some of the view's edges. The answer is not cached.
 func (v *View) Traverse(ctx context.Context, over knowledge.Graph, q knowledge.Query) (*Answer, error) {
 	return v.found(knowledge.Traverse(ctx, over, v.Aliases, q))
 }
 
-// Paths is Traverse for the shortest ways to an entity, the best first.
+// Paths is like Traverse, but finds the shortest paths to an entity, the best first.
 func (v *View) Paths(ctx context.Context, over knowledge.Graph, q knowledge.Query, to string) (*Answer, error) {
 	return v.found(knowledge.Paths(ctx, over, v.Aliases, q, to))
 }
@@ -58,8 +58,8 @@ func (v *View) found(answer knowledge.Answer, err error) (*Answer, error) {
 	return &Answer{Answer: answer, AsOf: v.AsOf, aliases: v.Aliases}, nil
 }
 
-// Answer answers from memory what was asked twice before, as of the same number: most
-// questions come once, and to keep an answer costs a part of what it took.
+// Answer is like Traverse, but caches the answer of a query that is asked a second time as of the same number. Most
+// queries are asked once, and caching an answer costs a part of the time that finding it took.
 func (v *View) Answer(ctx context.Context, q knowledge.Query) (*Answer, error) {
 	f := v.of.cache
 	key := answerKey{v.erasures, v.AsOf, queryText(&q)}
@@ -79,11 +79,11 @@ func (v *View) Answer(ctx context.Context, q knowledge.Query) (*Answer, error) {
 	return found, nil
 }
 
-// bytesEach is what an edge takes with its names, and bytesStep a step of an answer without them.
+// bytesEach is the size of an edge with its names, and bytesStep the size of a step of an answer without names.
 const bytesEach, bytesStep = 320, 256
 
-// keepAnswer keeps an answer, with edges of its own: those of the graph would keep all that
-// are beside them. Paths go on sharing them. Its steps are counted, though nobody may ever ask for them.
+// keepAnswer caches an answer with copies of its edges: the graph's own edges would keep their whole slices in memory.
+// Paths of the answer share the copies. The size includes the steps of Shown, even if Shown is never called.
 func (f *Facts) keepAnswer(key answerKey, a *Answer) {
 	size := len(key.query) + 256
 	a.Reached = slices.Clone(a.Reached)
@@ -104,7 +104,7 @@ func (f *Facts) keepAnswer(key answerKey, a *Answer) {
 	f.answers.Put(key, a, size)
 }
 
-// queryText names a query among all.
+// queryText returns a string that is different for different queries.
 func queryText(q *knowledge.Query) string {
 	valid := "-"
 	if q.ValidAt != nil {

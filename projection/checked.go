@@ -11,8 +11,8 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// A Checked is a store whose records are compared with their digests when they are read: an error
-// that wraps store.ErrDamaged comes in place of a text, a record or an edge that was not admitted. The Store in it gives them as they are.
+// A Checked is a store that compares records with their digests when it reads them: if a text, a record or an edge does not
+// match, it returns an error that wraps store.ErrDamaged. The embedded Store returns records unchecked.
 type Checked struct{ store.Store }
 
 // Turns implements store.Store.
@@ -27,10 +27,10 @@ func (s Checked) Turns(ctx context.Context, tenant dag.Tenant, of store.Selectio
 	return records, nil
 }
 
-// checkedAlone bounds the records that one processor checks while the others have nothing to do: they take 2 µs each.
+// checkedAlone is the number of records below which one processor checks all of them; each record takes 2 µs.
 const checkedAlone = 64
 
-// checkRecords checks records on every processor, and returns the error of the first one that is damaged.
+// checkRecords checks records on every processor, and returns the error of the first damaged record.
 func checkRecords(records []store.Record) error {
 	parts := min(runtime.GOMAXPROCS(0), len(records)/checkedAlone+1)
 	errs := make([]error, parts)
@@ -63,7 +63,7 @@ func (s Checked) Scan(ctx context.Context, tenant dag.Tenant, after dag.Seq, con
 	})
 }
 
-// HeadWhile implements store.HeadWhiler, for a store that does and any other.
+// HeadWhile implements store.HeadWhiler, whether or not the embedded Store does.
 func (s Checked) HeadWhile(ctx context.Context, tenant dag.Tenant, work func()) (dag.Seq, error) {
 	return store.HeadWhile(ctx, s.Store, tenant, work)
 }

@@ -13,37 +13,37 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// Cuts keeps finished cuts, without text. What a slice holds follows from its anchor,
-// its policy and the graph around it alone, and a graph only grows: so a cut is
-// until something is added to the conversations that it was made from, whatever else the
+// Cuts caches finished cuts, without text. A slice depends only on its anchor,
+// its policy and the graph around the anchor, and a graph only grows. So a cut stays valid
+// until a turn or link is added to the conversations that it was made from, whatever else the
 // tenant admits.
 type Cuts struct {
 	graphs *Graphs
-	texts  *Texts // whose fingerprints the cuts carry
+	texts  *Texts // makes the fingerprints of the cuts
 	inside turnstile.Turnstile
 	kept   *bytelru.Cache[cutKey, *Cut]
 }
 
-// A cutKey names a cut. The slice does not depend on the name of the policy but holds it.
+// A cutKey names a cut. The selection does not depend on the policy's name, but the slice contains the name.
 type cutKey struct {
 	tenant  dag.Tenant
 	anchor  dag.TurnID
 	policy  policy.ID
 	hash    dag.Digest
 	settled dag.Seq // the newest change that the view shows
-	asOf    dag.Seq // under gkp/2, which says in the slice as of which number it was cut; else 0
+	asOf    dag.Seq // for policies of type gkp/2, whose slices contain this number; else 0
 	reading dag.Reading
 }
 
-// A Cut is a slice without text, and where its turns are. It is never changed.
+// A Cut is a slice without text, with the places of its turns. It is never changed.
 type Cut struct {
 	slice  *slice.Slice
 	places []store.Place
 	prints []uint64                    // of the turns' skeletons, see fingerprint
-	frame  atomic.Pointer[slice.Frame] // of its bundles, once somebody has asked for one
+	frame  atomic.Pointer[slice.Frame] // the frame of its bundles; nil until the first bundle
 }
 
-// framed returns the frame, which is made once.
+// framed returns the frame of the cut's bundles, and makes it if there is none yet.
 func (c *Cut) framed() *slice.Frame {
 	f := c.frame.Load()
 	if f == nil {
@@ -53,7 +53,7 @@ func (c *Cut) framed() *slice.Frame {
 	return f
 }
 
-// Bundle writes the bundle of a cut with the texts of its turns.
+// Bundle returns the bundle of a cut with the texts of its turns.
 func (c *Cut) Bundle(asOf dag.Seq, seal slice.Seal, texts []Text) []byte {
 	f := c.framed()
 	size := f.Size() + len(seal.KeyID) + len(seal.Tenant) + len(seal.Token) + 64
@@ -63,7 +63,7 @@ func (c *Cut) Bundle(asOf dag.Seq, seal slice.Seal, texts []Text) []byte {
 	return f.AppendBundle(make([]byte, 0, size), asOf, seal, func(i int) slice.EncodedTurn { return texts[i].encoded })
 }
 
-// NewCuts returns an empty cache of at most so many bytes. Slices are cut from graphs inside a turnstile.
+// NewCuts returns an empty cache of up to most bytes. Slices are cut inside a turnstile.
 func NewCuts(graphs *Graphs, texts *Texts, inside turnstile.Turnstile, most int) *Cuts {
 	return &Cuts{graphs, texts, inside, bytelru.New[cutKey, *Cut](most)}
 }
@@ -71,8 +71,8 @@ func NewCuts(graphs *Graphs, texts *Texts, inside turnstile.Turnstile, most int)
 // Stats counts the look-ups of cuts.
 func (c *Cuts) Stats() bytelru.Stats { return c.kept.Stats() }
 
-// Select cuts a slice around a turn as of a number, where marks are read as reading says; 0 is the anchor's own number under a policy of direction past, else the
-// present. It returns the cut, its slice, which has the number, and the head at the time.
+// Select cuts a slice around a turn as of a number, under a reading of the marks. The number 0 is the anchor's own number if the policy's direction is past,
+// else the present. Select returns the cut, a copy of its slice with the number as AsOf, and the head at the time.
 func (c *Cuts) Select(ctx context.Context, tenant dag.Tenant, anchor dag.TurnID, p policy.Registered, asOf dag.Seq, reading dag.Reading) (cut *Cut, s *slice.Slice, head dag.Seq, err error) {
 	conversation, err := c.graphs.Conversation(ctx, tenant, anchor)
 	if err != nil {
@@ -93,8 +93,8 @@ func (c *Cuts) Select(ctx context.Context, tenant dag.Tenant, anchor dag.TurnID,
 	return cut, &own, head, nil
 }
 
-// then returns the view from which a slice is cut: where nobody asked for another number, a policy that looks at the past asks for that of
-// the anchor, so that the slice is the same however much comes later.
+// then returns the view from which a slice is cut. If asOf is 0 and the policy's direction is past, it is the view as of the anchor's number,
+// so that later turns do not change the slice.
 func then(v dag.View, anchor dag.TurnID, p policy.Registered, asOf dag.Seq) dag.View {
 	params, err := p.Slice()
 	if n, found := v.Find(anchor); asOf == 0 && err == nil && found && params.Walk().Direction == policy.Past {
@@ -103,7 +103,7 @@ func then(v dag.View, anchor dag.TurnID, p policy.Registered, asOf dag.Seq) dag.
 	return v
 }
 
-// cut cuts inside the turnstile, unless it has been done. settled is the newest change of
+// cut returns a cached cut, or cuts inside the turnstile. settled is the number of the newest change of
 // the graph.
 func (c *Cuts) cut(ctx context.Context, v dag.View, settled dag.Seq, tenant dag.Tenant, anchor dag.TurnID, p policy.Registered) (*Cut, error) {
 	key := cutKey{tenant: tenant, anchor: anchor, policy: p.ID(), hash: p.Hash(), settled: min(settled, v.Seq()), reading: v.Reading()}
@@ -121,7 +121,7 @@ func (c *Cuts) cut(ctx context.Context, v dag.View, settled dag.Seq, tenant dag.
 		}
 		made = &Cut{slice: s, places: make([]store.Place, len(s.Turns)), prints: c.texts.viewPrints(v, s.Turns)}
 		for i := range s.Turns {
-			n, _ := v.Find(s.Turns[i].ID) // it was selected from there
+			n, _ := v.Find(s.Turns[i].ID) // found, since the turn was selected from the view
 			made.places[i] = store.Place{Conversation: v.Conversation(n), Seq: v.Admitted(n)}
 		}
 		return nil
@@ -133,7 +133,7 @@ func (c *Cuts) cut(ctx context.Context, v dag.View, settled dag.Seq, tenant dag.
 	return made, nil
 }
 
-// size estimates the bytes that a cut holds on to, with its frame.
+// size estimates the bytes of a cut, with its frame.
 func (c *Cut) size() int {
 	return 512 + c.slice.FrameSize() + len(c.slice.Turns)*int(unsafe.Sizeof(slice.Selected{})+unsafe.Sizeof(uint64(0))) +
 		len(c.slice.Edges)*int(unsafe.Sizeof(dag.Edge{})) + len(c.places)*int(unsafe.Sizeof(store.Place{}))

@@ -19,13 +19,13 @@ import (
 // ErrEmbedder is wrapped if a policy asks for vectors of a model that the kernel was not opened with. It wraps dag.ErrForm.
 var ErrEmbedder = fmt.Errorf("%w: this kernel has no embedder", dag.ErrForm)
 
-// ErrModel is wrapped if a model that a policy names cannot be asked, or answers with what is none of its vectors.
+// ErrModel is wrapped if a model that a policy names cannot be reached, or returns invalid vectors.
 var ErrModel = errors.New("the model cannot be used now")
 
-// Embedders are those that policies may name, by the ids of their models.
+// Embedders are the embedders that policies may name, by the ids of their models.
 type Embedders map[string]embed.Embedder
 
-// NewEmbedders returns the table that ships, and others.
+// NewEmbedders returns the embedder of the table that ships with the program, and others.
 func NewEmbedders(others []embed.Embedder) Embedders {
 	all := Embedders{embed.StaticID: static.Load()}
 	for _, e := range others {
@@ -68,11 +68,11 @@ func (all Embedders) SearchAmong(ctx context.Context, turns []retrieval.Turn, p 
 	return x.Search(p, q), nil
 }
 
-// A form says what an index has of texts: the words as an analyzer cuts them, and the vectors of a model.
+// A form describes what an index contains: the words that an analyzer finds in texts, and the vectors that a model computes.
 type form struct {
 	analyzer analysis.Analyzer
 	model    string         // retrieval.NoEmbedder: there are no vectors
-	embedder embed.Embedder // nil: none
+	embedder embed.Embedder // nil: there are no vectors
 }
 
 // index returns an empty index.
@@ -107,7 +107,7 @@ func (f form) vector(ctx context.Context, bare string) ([]int8, error) {
 	return vectors[0], nil
 }
 
-// embedded returns the vectors of texts. That a context ended is no fault of the model's.
+// embedded returns the vectors of texts. An error wraps ErrModel, unless ctx has ended.
 func (f form) embedded(ctx context.Context, texts []string) ([][]int8, error) {
 	vectors, err := embed.All(ctx, f.embedder, texts)
 	if err != nil && ctx.Err() == nil {
@@ -116,10 +116,10 @@ func (f form) embedded(ctx context.Context, texts []string) ([][]int8, error) {
 	return vectors, err
 }
 
-// words is the series of the index's words.
+// words returns the series of the index's words.
 func (f form) words() segments.Series { return segments.Series{Analyzer: f.analyzer.String()} }
 
-// series are those that the index is kept in: words, and vectors if it has any.
+// series returns the series in which the index is stored: words, and vectors if the index has any.
 func (f form) series() []segments.Series {
 	if f.embedder == nil {
 		return []segments.Series{f.words()}
@@ -130,7 +130,7 @@ func (f form) series() []segments.Series {
 // stored reports whether stores keep the segments of the index.
 func (f form) stored() bool { return f.within(segments.Kept()) }
 
-// filledAhead reports whether the segments of the index are made before anybody asks for them.
+// filledAhead reports whether the segments of the index are made in advance.
 func (f form) filledAhead() bool { return f.within(segments.Filled()) }
 
 func (f form) within(list []segments.Series) bool {

@@ -14,7 +14,7 @@ import (
 // is resolved to the last number before the change.
 type Ends struct {
 	store Store
-	kept  *bytelru.Cache[numberKey, dag.Seq] // the view of a number that is not the head, which never changes
+	kept  *bytelru.Cache[numberKey, dag.Seq] // the view of each number below the head, which never changes
 }
 
 type numberKey struct {
@@ -22,16 +22,16 @@ type numberKey struct {
 	seq    dag.Seq
 }
 
-// ErrBeyondHead is wrapped when a view is asked for that does not exist yet.
+// ErrBeyondHead is wrapped when a caller asks for a view beyond the head.
 var ErrBeyondHead = errors.New("as-of sequence number is beyond the head")
 
-// keptEnds bounds the numbers whose view is kept.
+// keptEnds is the maximum number of cached views.
 const keptEnds = 1 << 14
 
 // NewEnds returns an empty cache.
 func NewEnds(s Store) *Ends { return &Ends{s, bytelru.New[numberKey, dag.Seq](keptEnds)} }
 
-// AsOf is UpTo for the tenant's head, which it returns, too.
+// AsOf is like UpTo, but reads the tenant's head and returns it, too.
 func (e *Ends) AsOf(ctx context.Context, tenant dag.Tenant, given dag.Seq) (asOf, head dag.Seq, err error) {
 	if head, err = e.store.Head(ctx, tenant); err == nil {
 		asOf, err = e.UpTo(ctx, tenant, given, head)
@@ -39,9 +39,9 @@ func (e *Ends) AsOf(ctx context.Context, tenant dag.Tenant, given dag.Seq) (asOf
 	return asOf, head, err
 }
 
-// UpTo returns the number of the view that is asked for, where the tenant has come to a head: the newest end of a change up to the
-// number given, or the head if none is. It takes one look-up for a number that is not the head, and none for the head: what is
-// committed is whole.
+// UpTo returns the number of the view that a caller asked for, for a tenant with a head: the newest end of a change up to the
+// number given, or the head if given is 0. It takes one look-up for a number below the head, and none for the head, since changes
+// are committed as a whole.
 func (e *Ends) UpTo(ctx context.Context, tenant dag.Tenant, given, head dag.Seq) (dag.Seq, error) {
 	switch {
 	case given > head:
@@ -57,7 +57,7 @@ func (e *Ends) UpTo(ctx context.Context, tenant dag.Tenant, given, head dag.Seq)
 	if err != nil {
 		return 0, err
 	}
-	at := given // of a turn
+	at := given // the number of a turn
 	if len(entries) == 1 {
 		at = entries[0].AsOf()
 	}

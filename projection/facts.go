@@ -17,25 +17,25 @@ import (
 )
 
 // Facts caches knowledge: the edges of names that were walked, and answers. An edge never
-// changes except for its end, so what is kept is good for every as-of number up to that of the
-// acts that its tenant's facts have.
+// changes except for its end, so cached edges are valid for every as-of number up to the last entry
+// that the tenant's TenantFacts has applied.
 type Facts struct {
 	store       Store
 	edges       *bytelru.Cache[edgeKey, knowledge.Run]
-	answers     *bytelru.Cache[answerKey, *Answer] // nil: it was asked once
-	generations atomic.Uint64                      // the last one that was given out
+	answers     *bytelru.Cache[answerKey, *Answer] // nil: the query was asked once
+	generations atomic.Uint64                      // the last generation that was assigned
 }
 
-// An edgeKey names the edges of a name in one direction. A tenant gets another generation
-// when edges ended whose names are not known: all that was kept of it is left to be
-// evicted. No generation is given out twice, so each is of one tenant.
+// An edgeKey names the edges of a name in one direction. A tenant gets a new generation
+// when edges with unknown names have ended: its cached edges are not found any more, and are
+// evicted in time. No generation is assigned twice, so each belongs to one tenant.
 type edgeKey struct {
 	generation uint64
 	name       string
 	incoming   bool
 }
 
-// An answerKey names an answer: what was asked and as of which number, after how many erasures. So it
+// An answerKey names an answer by its query, its as-of number and the generation of the last erasure, so an answer
 // can never be stale.
 type answerKey struct {
 	erasures uint64 // a generation
@@ -43,13 +43,13 @@ type answerKey struct {
 	query    string
 }
 
-// NewFacts returns an empty cache of at most so many bytes.
+// NewFacts returns an empty cache of up to bytes bytes.
 func NewFacts(s Store, bytes int) *Facts {
 	return &Facts{store: s, edges: bytelru.New[edgeKey, knowledge.Run](bytes - bytes/4), answers: bytelru.New[answerKey, *Answer](bytes / 4)}
 }
 
-// TenantFacts is the cached state of one tenant's facts: a projection of the alias tables, with
-// the edges and answers of Facts. It drops those that an entry changes.
+// TenantFacts is the cached state of one tenant's facts: a projection with the alias tables, and with
+// the tenant's edges and answers in Facts. It drops the edges and answers that an entry changes.
 type TenantFacts struct {
 	cache    *Facts
 	tenant   dag.Tenant
@@ -57,16 +57,16 @@ type TenantFacts struct {
 
 	mu         sync.Mutex // guards everything below, and is not held while the store is asked
 	applied    dag.Seq    // the number of the last entry
-	head       dag.Seq    // that was seen last
-	settled    bool       // it was seen before that, too
+	head       dag.Seq    // the head that was seen last
+	settled    bool       // the last two heads seen were equal
 	generation uint64
-	erasures   uint64 // the generation that the last erasure began
+	erasures   uint64 // the generation that began with the last erasure
 	aliasActs  []knowledge.Recorded
-	aliases    *normalize.Table             // of all of them
-	past       map[dag.Seq]*normalize.Table // by the number of the last act about an alias that counts
+	aliases    *normalize.Table             // of all aliasActs
+	past       map[dag.Seq]*normalize.Table // earlier tables, by the number of the last alias act in them
 }
 
-// of returns the facts of a tenant, which learn of acts and erasures from a follower.
+// of returns the facts of a tenant. They receive acts and erasures from a follower.
 func (f *Facts) of(tenant dag.Tenant, with *follow.Follower) *TenantFacts {
 	k := &TenantFacts{cache: f, tenant: tenant, past: map[dag.Seq]*normalize.Table{}}
 	k.followed = with.Add(k)
@@ -74,32 +74,32 @@ func (f *Facts) of(tenant dag.Tenant, with *follow.Follower) *TenantFacts {
 	return k
 }
 
-// A View is a tenant's knowledge as of a number: a knowledge.Keeper and an alias table.
+// A View is a tenant's knowledge as of a number: a [knowledge.Keeper] with an alias table.
 type View struct {
 	AsOf    dag.Seq
-	Aliases *normalize.Table // that counted
+	Aliases *normalize.Table // as of AsOf
 
 	of         *TenantFacts
-	generation uint64 // of TenantFacts, as of applied
+	generation uint64 // of TenantFacts, when applied was its last entry
 	erasures   uint64 // of TenantFacts
 	applied    dag.Seq
-	early      bool // the store is not asked: what is not kept, or too much, is errNotKept
-	taken      int  // edges that an early walk took
+	early      bool // the store is not asked: edges that are not cached, or more than earlyEdges, are errNotKept
+	taken      int  // the number of edges that were read from the cache
 }
 
-// earlyEdges bounds the edges that an early walk takes, for a connection waits for it.
+// earlyEdges is the maximum number of edges that an early walk reads, since a connection to the store waits for the walk.
 const earlyEdges = 16 << 10
 
-// errNotKept says that the store would have to be asked.
+// errNotKept means that the cache does not have the edges and the store must not be asked.
 var errNotKept = errors.New("kernel: not kept")
 
-// Reach learns of every act and erasure up to a number that the head has reached.
+// Reach applies every act and erasure up to a number that the head has reached.
 func (k *TenantFacts) Reach(ctx context.Context, head dag.Seq) error {
 	return k.followed.Reach(ctx, head)
 }
 
-// View returns a view as of a number that the head has reached. Anyone who asks for an earlier one than
-// the head calls Reach with the head first, since the facts of any number may have been erased.
+// View returns a view as of a number that the head has reached. A caller that asks for a number below
+// the head calls Reach with the head first, since facts of any number may have been erased.
 func (k *TenantFacts) View(ctx context.Context, asOf dag.Seq) (*View, error) {
 	if err := k.followed.Reach(ctx, asOf); err != nil {
 		return nil, err
@@ -109,7 +109,7 @@ func (k *TenantFacts) View(ctx context.Context, asOf dag.Seq) (*View, error) {
 	return k.viewHere(asOf)
 }
 
-// viewHere is View for a number up to which every entry is applied. The caller holds mu.
+// viewHere is like View, for a number up to which every entry has been applied. The caller holds mu.
 func (k *TenantFacts) viewHere(asOf dag.Seq) (*View, error) {
 	aliases, err := k.aliasesAsOf(asOf)
 	if err != nil {
@@ -118,8 +118,8 @@ func (k *TenantFacts) viewHere(asOf dag.Seq) (*View, error) {
 	return &View{AsOf: asOf, Aliases: aliases, of: k, generation: k.generation, erasures: k.erasures, applied: k.applied}, nil
 }
 
-// Head returns the tenant's head. While the store is asked for it, early walks what is kept as of what the head likely is, if that can be told: its view does not
-// ask the store, and an answer counts only if the head is what was likely.
+// Head returns the tenant's head. If the head can be guessed, early is called with a view as of the guess while the store is asked. The view
+// does not ask the store; an answer from it is valid only if the guess was right.
 func (k *TenantFacts) Head(ctx context.Context, early func(likely *View)) (head dag.Seq, err error) {
 	if likely := k.likely(); likely == nil {
 		head, err = k.cache.store.Head(ctx, k.tenant)
@@ -133,8 +133,8 @@ func (k *TenantFacts) Head(ctx context.Context, early func(likely *View)) (head 
 	return head, nil
 }
 
-// likely returns a view of what is kept as of the number that the head likely has: it had it
-// when it was seen last, and before that. If there is none it is nil.
+// likely returns an early view as of the head that was seen last, if the head seen before it was the same;
+// otherwise it returns nil.
 func (k *TenantFacts) likely() *View {
 	upTo := k.followed.UpTo()
 	k.mu.Lock()
@@ -150,21 +150,21 @@ func (k *TenantFacts) likely() *View {
 	return v
 }
 
-// saw takes in a head.
+// saw records a head.
 func (k *TenantFacts) saw(head dag.Seq) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.head, k.settled = head, k.head == head
 }
 
-// Forget drops everything that is cached of the tenant's facts, of any number: something was erased.
+// Forget drops all cached edges and answers of the tenant, after an erasure.
 func (k *TenantFacts) Forget() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.renew(true)
 }
 
-// renew drops the edges, and the answers as well if something was erased. The caller holds mu.
+// renew drops the edges, and also the answers if something was erased. The caller holds mu.
 func (k *TenantFacts) renew(erased bool) {
 	k.generation = k.cache.generations.Add(1)
 	if erased {
@@ -172,7 +172,7 @@ func (k *TenantFacts) renew(erased bool) {
 	}
 }
 
-// Begin reads the acts about aliases that are not known, which are never erased, and drops everything else.
+// Begin reads the alias acts that are not in aliasActs yet, and drops the edges and answers. Alias acts are never erased.
 func (k *TenantFacts) Begin(ctx context.Context, to dag.Seq) (dag.Seq, error) {
 	k.mu.Lock()
 	after := k.lastAlias()
@@ -191,7 +191,7 @@ func (k *TenantFacts) Begin(ctx context.Context, to dag.Seq) (dag.Seq, error) {
 	return k.applied, nil
 }
 
-// lastAlias returns the number of the last act about an alias, 0 if there is none. The caller holds mu.
+// lastAlias returns the number of the last alias act, or 0 if there is none. The caller holds mu.
 func (k *TenantFacts) lastAlias() dag.Seq {
 	if n := len(k.aliasActs); n > 0 {
 		return k.aliasActs[n-1].Seq
@@ -199,7 +199,7 @@ func (k *TenantFacts) lastAlias() dag.Seq {
 	return 0
 }
 
-// learn takes in acts about aliases. The caller holds mu.
+// learn adds alias acts to the table. The caller holds mu.
 func (k *TenantFacts) learn(acts []knowledge.Recorded) error {
 	aliases, err := knowledge.AliasesOf(k.aliases, acts, dag.MaxSeq)
 	if err == nil {
@@ -224,7 +224,7 @@ func (k *TenantFacts) Apply(e *history.Entry) error {
 		return err
 	}
 	switch a := &r.Act; {
-	case r.Erased: // nobody knows which edges it began and ended
+	case r.Erased: // the edges that it began and ended are unknown
 		k.renew(true)
 	case a.Kind == knowledge.Alias || a.Kind == knowledge.Unalias:
 		return k.learn([]knowledge.Recorded{r})
@@ -237,7 +237,7 @@ func (k *TenantFacts) Apply(e *history.Entry) error {
 	return nil
 }
 
-// aliasesAsOf returns the table that counted as of a number.
+// aliasesAsOf returns the alias table as of a number. The caller holds mu.
 func (k *TenantFacts) aliasesAsOf(asOf dag.Seq) (*normalize.Table, error) {
 	n := len(k.aliasActs)
 	for n > 0 && k.aliasActs[n-1].Seq > asOf {
@@ -279,7 +279,7 @@ func (v *View) Kept(a *knowledge.Ask) (knowledge.Run, bool) {
 	return run, ok
 }
 
-// Edges implements [knowledge.Graph]: it answers from what is kept, and asks the store at once for what has nothing there.
+// Edges implements [knowledge.Graph]: it answers from the cache, and sends the store one query for the edges that are not cached.
 func (v *View) Edges(ctx context.Context, asks []knowledge.Ask) ([]knowledge.Run, error) {
 	runs := make([]knowledge.Run, len(asks))
 	var missing []knowledge.Ask
@@ -309,8 +309,8 @@ func (v *View) Edges(ctx context.Context, asks []knowledge.Ask) ([]knowledge.Run
 	return runs, nil
 }
 
-// following returns the edges of a name that are asked for out of its first ones, and false if
-// those that follow are not among them.
+// following returns the edges that an ask wants out of the first edges of its name. It returns false if
+// first ends before them.
 func following(first knowledge.Run, a *knowledge.Ask) (knowledge.Run, bool) {
 	from := 0
 	if a.After.Since != 0 {
@@ -328,8 +328,8 @@ func following(first knowledge.Run, a *knowledge.Ask) (knowledge.Run, bool) {
 	return knowledge.Run{Edges: rest, Whole: first.Whole}, len(rest) > 0 || first.Whole
 }
 
-// keep keeps the first edges of a name, or appends those that follow on what is kept. It is
-// of the view's generation: if that ended meanwhile, nobody will look there.
+// keep caches the first edges of a name, or appends the following edges to the cached ones. It caches
+// nothing if the tenant's facts have changed since the view was made.
 func (v *View) keep(a *knowledge.Ask, run knowledge.Run) {
 	key := edgeKey{v.generation, a.Name, a.Incoming}
 	if a.After.Since != 0 {
@@ -343,7 +343,7 @@ func (v *View) keep(a *knowledge.Ask, run knowledge.Run) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.generation != v.generation || k.applied != v.applied {
-		return // acts were looked at meanwhile, which may be of this name and not in what was read
+		return // acts were applied meanwhile; they may concern this name and not be in run
 	}
 	v.of.cache.edges.Put(key, run, len(key.name)+128+bytesEach*len(run.Edges))
 }

@@ -15,10 +15,10 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// Graphs keeps the skeletons of conversations: for each conversation that a
-// slice was anchored in, a graph of it and of those that its slices reached.
-// (One graph for a whole tenant could not be let go in parts, and one for each
-// conversation alone would make the selection hop between them.)
+// Graphs caches the skeletons of conversations: for each conversation that a
+// slice was anchored in, a graph of it and of the conversations that its slices reached.
+// (A graph of a whole tenant could not be evicted in parts, and with a graph for each
+// single conversation, the selection would have to move between graphs.)
 type Graphs struct {
 	store  Store
 	ends   *Ends
@@ -27,14 +27,14 @@ type Graphs struct {
 	heads  *Heads
 }
 
-// Heads knows the greatest head of each tenant that a store has shown, in whatever epoch. The zero value knows of none.
+// Heads records the greatest head of each tenant that a store has returned in any epoch. The zero value is empty.
 type Heads struct {
 	mu   sync.Mutex
 	seen map[dag.Tenant]dag.Seq // guarded by mu
-	back map[dag.Tenant]error   // guarded by mu: tenants that went back, and how
+	back map[dag.Tenant]error   // guarded by mu: the error of each tenant whose head went back
 }
 
-// check takes in a head that was read after least had been the greatest one seen.
+// check records a head that was read when least was already the greatest head seen. Its error wraps ErrWentBack if the tenant's head ever went back.
 func (h *Heads) check(tenant dag.Tenant, least, head dag.Seq) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -54,12 +54,12 @@ func (h *Heads) least(tenant dag.Tenant) dag.Seq {
 	return h.seen[tenant]
 }
 
-// ErrWentBack is wrapped when the store holds less than it held. A kernel whose store was
-// put back to an earlier state must be opened again: what it keeps is of a history that
+// ErrWentBack is wrapped when the store has lost entries that it had acknowledged. A kernel whose store was
+// put back to an earlier state must be opened again: its caches belong to a history that
 // no longer exists.
 var ErrWentBack = errors.New("the store lacks what it had acknowledged")
 
-// keptPlaces bounds the turns whose conversation is kept.
+// keptPlaces is the maximum number of turns whose conversation is cached.
 const keptPlaces = 1 << 15
 
 // A turnKey names a turn of a tenant.
@@ -73,23 +73,23 @@ type graphKey struct {
 	conversation dag.ConversationID
 }
 
-// A graph is a kept part of a tenant's graph.
+// A graph is a cached part of a tenant's graph.
 type graph struct {
-	refresh turnstile.Turnstile // of one: inside it the store is asked; taken before mu
+	refresh turnstile.Turnstile // capacity 1: a goroutine holds it while it asks the store; taken before mu
 	mu      sync.RWMutex
 	dag     *dag.Graph                      // guarded by mu
-	newest  dag.Seq                         // guarded by mu: of the turns and links held
-	parts   map[dag.ConversationID]struct{} // guarded by refresh: the conversations held
+	newest  dag.Seq                         // guarded by mu: the greatest number of a turn or link in dag
+	parts   map[dag.ConversationID]struct{} // guarded by refresh: the conversations in dag
 	head    dag.Seq                         // guarded by refresh: all parts are complete up to it
-	broken  bool                            // guarded by refresh: an addition failed; load afresh
+	broken  bool                            // guarded by refresh: an addition failed, and the graph must be loaded again
 
-	// Anyone who waits while the store is asked need not ask again, if the question that was
-	// answered was put after they came.
+	// A caller that waited for refresh need not ask the store again if the last answered question
+	// was put after the caller arrived.
 	asked    atomic.Uint64 // questions put to the store
-	answered uint64        // guarded by refresh: the last one that was answered
+	answered uint64        // guarded by refresh: the number of the last answered question
 }
 
-// NewGraphs returns an empty cache of at most so many bytes.
+// NewGraphs returns an empty cache of up to most bytes.
 func NewGraphs(s Store, ends *Ends, h *Heads, most int) *Graphs {
 	return &Graphs{store: s, ends: ends, places: bytelru.New[turnKey, dag.ConversationID](keptPlaces), heads: h, kept: bytelru.New[graphKey, *graph](most)}
 }
@@ -97,9 +97,9 @@ func NewGraphs(s Store, ends *Ends, h *Heads, most int) *Graphs {
 // Stats counts the look-ups of graphs.
 func (gs *Graphs) Stats() bytelru.Stats { return gs.kept.Stats() }
 
-// Head returns the tenant's head, or ErrWentBack if it is below one that was seen before.
+// Head returns the tenant's head. The error wraps ErrWentBack if a head of the tenant was ever below an earlier one.
 func (gs *Graphs) Head(ctx context.Context, tenant dag.Tenant) (dag.Seq, error) {
-	least := gs.heads.least(tenant) // taken before the store is asked: others may see it grow meanwhile
+	least := gs.heads.least(tenant) // read before the store is asked, since other goroutines may raise it meanwhile
 	head, err := gs.store.Head(ctx, tenant)
 	if err == nil {
 		err = gs.heads.check(tenant, least, head)
@@ -125,11 +125,11 @@ func (gs *Graphs) Conversation(ctx context.Context, tenant dag.Tenant, id dag.Tu
 	return of, nil
 }
 
-// View calls fn with the graph around a conversation, and the others given, as of
+// View calls fn with the graph of a conversation, of the conversations that its slices reached, and of others, as of
 // a sequence number; 0 is the present. settled is the number of the newest change of
-// that graph: as of any later number it is the same. If fn reports a *slice.MissingError, what
-// is missing is loaded and fn is called again. The view must not be used after fn
-// has returned. It returns the tenant's head at the time.
+// the graph: as of any later number the graph is the same. If fn returns a *slice.MissingError, View loads
+// the missing conversations and calls fn again. fn must not keep the view. View returns the tenant's head
+// at the time.
 func (gs *Graphs) View(ctx context.Context, tenant dag.Tenant, conversation dag.ConversationID, asOf dag.Seq, others []dag.ConversationID, fn func(v dag.View, settled dag.Seq) error) (dag.Seq, error) {
 	key := graphKey{tenant, conversation}
 	g := gs.kept.GetOrPut(key, func() *graph {
@@ -137,13 +137,13 @@ func (gs *Graphs) View(ctx context.Context, tenant dag.Tenant, conversation dag.
 	})
 	missing := append([]dag.ConversationID{conversation}, others...)
 	for {
-		least := gs.heads.least(tenant) // taken before the store is asked: others may see it grow meanwhile
+		least := gs.heads.least(tenant) // read before the store is asked, since other goroutines may raise it meanwhile
 		head, size, parts, err := g.update(ctx, gs, tenant, missing)
 		if err == nil {
 			err = gs.heads.check(tenant, least, head)
 		}
 		if err != nil {
-			if errors.Is(err, errInconsistent) { // a request that was cancelled leaves the graph as it was
+			if errors.Is(err, errInconsistent) { // a cancelled request leaves the graph intact
 				gs.kept.Remove(key)
 			}
 			return 0, err
@@ -163,15 +163,15 @@ func (gs *Graphs) View(ctx context.Context, tenant dag.Tenant, conversation dag.
 		if waited != nil {
 			return 0, waited
 		}
-		if !lacking && now == parts { // else somebody may have added them after they were missed
+		if !lacking && now == parts { // otherwise another goroutine may have added them meanwhile
 			gs.kept.Remove(key)
 			return 0, fmt.Errorf("kernel: the store links to turns that it does not hold: %w", err)
 		}
 	}
 }
 
-// learn remembers where turns are, which any of them may be asked for next. Of a long
-// conversation that would drive out all others.
+// learn caches the conversations of turns, since any of the turns may be asked for next. It takes only the newest
+// turns, so that a long conversation cannot evict all others.
 func (gs *Graphs) learn(tenant dag.Tenant, turns []dag.Skeleton) {
 	const most = keptPlaces / 16
 	turns = turns[max(0, len(turns)-most):] // the newest
@@ -186,7 +186,7 @@ func (g *graph) read(at dag.Seq, fn func(dag.View, dag.Seq) error) error {
 	return fn(g.dag.At(at), g.newest)
 }
 
-// lacks reports whether any of the conversations is not held, and how many are.
+// lacks reports whether the graph lacks any of the conversations. parts is the number of conversations that it has.
 func (g *graph) lacks(ctx context.Context, conversations []dag.ConversationID) (lacking bool, parts int, err error) {
 	err = g.refresh.Pass(ctx, func() error {
 		parts = len(g.parts)
@@ -196,11 +196,11 @@ func (g *graph) lacks(ctx context.Context, conversations []dag.ConversationID) (
 	return lacking, parts, err
 }
 
-// errInconsistent is wrapped when a kept graph does not fit what the store says.
+// errInconsistent is wrapped when a cached graph contradicts the store.
 var errInconsistent = errors.New("kernel: a kept graph is inconsistent with the store; ask again")
 
-// update brings the graph up to the store's head, and adds the conversations given. It
-// returns the head, the graph's size, and how many conversations it holds.
+// update brings the graph up to the store's head, and adds conversations. It
+// returns the head, the graph's size in bytes, and the number of its conversations.
 func (g *graph) update(ctx context.Context, gs *Graphs, tenant dag.Tenant, add []dag.ConversationID) (head dag.Seq, size, parts int, err error) {
 	came := g.asked.Load()
 	err = g.refresh.Pass(ctx, func() error {
@@ -211,8 +211,8 @@ func (g *graph) update(ctx context.Context, gs *Graphs, tenant dag.Tenant, add [
 	return head, size, parts, err
 }
 
-// ask is update with refresh held. It is one query for all conversations; a graph of
-// several asks for the head first, since the query for news names each of them.
+// ask is update with refresh held. It sends one query for all conversations. A graph of
+// several conversations asks for the head first, since the query names each conversation.
 func (g *graph) ask(ctx context.Context, gs *Graphs, tenant dag.Tenant, add []dag.ConversationID, came uint64) (dag.Seq, error) {
 	if g.broken {
 		return 0, errInconsistent
@@ -233,7 +233,7 @@ func (g *graph) ask(ctx context.Context, gs *Graphs, tenant dag.Tenant, add []da
 			return 0, err
 		}
 		if head < g.head {
-			return head, nil // for the caller to judge, and for nobody to share
+			return head, nil // the caller decides what to do; other callers do not get this head
 		}
 		if head == g.head {
 			g.answered = question
@@ -250,7 +250,7 @@ func (g *graph) ask(ctx context.Context, gs *Graphs, tenant dag.Tenant, add []da
 		return 0, err
 	}
 	if news.Head < g.head {
-		return news.Head, nil // likewise
+		return news.Head, nil // as above
 	}
 	if len(news.Turns) > 0 || len(news.Links) > 0 {
 		if err := g.extend(&news); err != nil {
@@ -273,7 +273,7 @@ func (g *graph) extend(news *store.Segment) error {
 	for i := range news.Turns {
 		edges += len(news.Turns[i].Parents)
 	}
-	if len(news.Turns) > g.dag.Len() { // a few at a time are left to grow as they come
+	if len(news.Turns) > g.dag.Len() { // for few turns, dag grows as they are added
 		g.dag.Grow(len(news.Turns), edges)
 	}
 	for i := range news.Turns {

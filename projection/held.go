@@ -14,32 +14,32 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// errDropped says that an index was dropped while it was filled.
+// errDropped means that an index was dropped while it was filled.
 var errDropped = errors.New("the index was dropped meanwhile")
 
-// A held is an index in memory, and what is known of its segments in the store. Whoever fills it names the index that they began to fill: it may have been
-// dropped meanwhile, and another one begun.
+// A held is an index in memory, with the known state of its segments in the store. Most methods take the index that the caller began to fill, and have
+// no effect if that index was replaced meanwhile; those that add to the index return errDropped then.
 type held struct {
 	form
-	graphOver int // vectors that every search compares with its query; a graph is walked of more
+	graphOver int // see IndexOptions
 
 	mu      sync.RWMutex            // guards everything below, and is not held while the store is read
-	index   *retrieval.Index        // of the turns up to filled
-	filled  dag.Seq                 // 0: of none
-	gone    map[dag.TurnID]bool     // turns that were erased before they came into the index
-	kept    map[segments.Range]bool // that are in the store, as far as is known
-	again   dag.Seq                 // keeping segments failed: it is tried again when the index is filled so far
-	damaged map[dag.Seq]bool        // numbers of turns that are not in the index, since they could not be read
+	index   *retrieval.Index        // has the turns up to filled
+	filled  dag.Seq                 // 0: the index is empty
+	gone    map[dag.TurnID]bool     // turns that were erased before they were added to the index
+	kept    map[segments.Range]bool // segments that are known to be in the store
+	again   dag.Seq                 // set when storing segments failed: the number at which it is tried again
+	damaged map[dag.Seq]bool        // numbers of turns that could not be read and are not in the index
 }
 
-// clear drops the index, which is filled again when it is asked.
+// clear drops the index; the next request fills it again.
 func (h *held) clear() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.empty()
 }
 
-// empty is clear with the lock held.
+// empty is clear; the caller holds mu.
 func (h *held) empty() {
 	h.index, h.filled, h.gone = h.form.index(), 0, map[dag.TurnID]bool{}
 	h.index.GraphOver(h.graphOver)
@@ -53,15 +53,15 @@ func (h *held) now() (*retrieval.Index, dag.Seq) {
 	return h.index, h.filled
 }
 
-// A glimpse is what is known of an index when it was looked at.
+// A glimpse is the state of an index when read was called.
 type glimpse struct {
 	read   bool    // fn was called
 	filled dag.Seq // the number up to which it had every turn
-	size   int     // if it was read
-	links  bool    // likewise: it wants links
+	size   int     // in bytes, if fn was called
+	links  bool    // the index wants links, if fn was called
 }
 
-// read calls fn if the index reaches a head, or anyway.
+// read calls fn if the index reaches head or anyway is true.
 func (h *held) read(head dag.Seq, anyway bool, fn func(x *retrieval.Index, reached dag.Seq)) glimpse {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
@@ -72,7 +72,7 @@ func (h *held) read(head dag.Seq, anyway bool, fn func(x *retrieval.Index, reach
 	return glimpse{true, h.filled, h.index.Size(), h.index.WantsLinks()}
 }
 
-// add adds turns with their vectors, after which the index has every turn up to a number. It leaves out the texts of those that were erased after they were read.
+// add adds turns with their vectors; then the index has every turn up to filled. It leaves out texts that were erased after they were read.
 func (h *held) add(into *retrieval.Index, batch []retrieval.Turn, vectors [][]int8, filled dag.Seq) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -93,7 +93,7 @@ func (h *held) add(into *retrieval.Index, batch []retrieval.Turn, vectors [][]in
 	return nil
 }
 
-// load adds segments of those up to head, without the texts that were erased after they were read.
+// load adds segments, without the texts that were erased after they were read. head is the number to which the caller fills the index.
 func (h *held) load(into *retrieval.Index, list []*retrieval.Segment, head dag.Seq) error {
 	if len(list) == 0 {
 		return nil
@@ -118,19 +118,20 @@ func (h *held) load(into *retrieval.Index, list []*retrieval.Segment, head dag.S
 	return nil
 }
 
-// forget takes the text of an erased turn out, now or when the turn comes.
+// forget removes the text of an erased turn from the index, now or when the turn is added.
 func (h *held) forget(id dag.TurnID) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if !h.erase(id) {
-		if len(h.damaged) > 0 { // it may be one of them, which is no longer damaged then
+		if len(h.damaged) > 0 { // the turn may be one of the damaged ones, and an erased turn can be read again
 			h.empty()
 		}
 		h.gone[id] = true
 	}
 }
 
-// erase takes a turn's text out of the index, and reports whether it has the turn. The store has no segment with it any more. It is called with the lock held.
+// erase removes a turn's text from the index, and reports whether the index has the turn. The erasure has deleted the stored segments with the turn. The caller
+// holds mu.
 func (h *held) erase(id dag.TurnID) bool {
 	t, ok := h.index.Turn(id)
 	if !ok {
@@ -142,7 +143,7 @@ func (h *held) erase(id dag.TurnID) bool {
 	return h.index.Erase(id)
 }
 
-// leaveOut notes the numbers of turns that could not be read, without those that are of entries.
+// leaveOut records the numbers of turns that could not be read, except the numbers of entries.
 func (h *held) leaveOut(into *retrieval.Index, damaged []dag.Seq, entries []history.Entry) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -170,7 +171,7 @@ func (h *held) leftOut(asOf dag.Seq) (n int) {
 	return n
 }
 
-// missing lists up to mostKept segments that are not known to be kept.
+// missing lists up to mostKept complete segments that are not known to be in the store.
 func (h *held) missing() (list []segments.Range) {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
@@ -185,8 +186,8 @@ func (h *held) missing() (list []segments.Range) {
 	return list
 }
 
-// lacks reports whether a turn of a segment could not be read. Such a segment is not kept: it would lack the turn where the store is mended. It
-// is called with the lock held.
+// lacks reports whether a turn of a segment could not be read. Such a segment is not stored: it would still lack the turn after the store is repaired. The
+// caller holds mu.
 func (h *held) lacks(r segments.Range) bool {
 	for n := range h.damaged {
 		if n > r.After && n <= r.UpTo {
@@ -196,7 +197,7 @@ func (h *held) lacks(r segments.Range) bool {
 	return false
 }
 
-// isKept notes that the store keeps a segment.
+// isKept records that the store has a segment.
 func (h *held) isKept(of *retrieval.Index, r segments.Range) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -205,14 +206,14 @@ func (h *held) isKept(of *retrieval.Index, r segments.Range) {
 	}
 }
 
-// keepLater has segments kept after some more turns.
+// keepLater delays storing segments until the index has more turns.
 func (h *held) keepLater() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.again = h.filled + segments.Most
 }
 
-// segment returns the bytes of a segment of a series, unless the index was dropped.
+// segment returns the bytes of a segment in a series; false if the index was dropped.
 func (h *held) segment(of *retrieval.Index, series segments.Series, r segments.Range) ([]byte, bool) {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
@@ -225,20 +226,20 @@ func (h *held) segment(of *retrieval.Index, series segments.Series, r segments.R
 	return of.AppendVectors(nil, h.model, r.After, r.UpTo), true
 }
 
-// link extends the graph of vectors of the index, beside whatever else is asked, since that may take minutes. Half of the processors do it. It ends
+// link extends the index's graph of vectors in the background, since that may take minutes. It uses half of the processors. It ends
 // when all vectors are linked, or when the index is dropped.
 func (h *held) link(ctx context.Context, observe Observe) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	into := h.index
 	if !into.WantsLinks() {
-		return // another search was faster
+		return // another search has begun to link
 	}
 	into.BeginLinks(max(1, runtime.GOMAXPROCS(0)/2))
 	_, observed := observe(context.WithoutCancel(ctx), "link")
 	go func() {
 		for more := true; more; {
-			h.mu.RLock() // nothing is changed meanwhile, and searches go on
+			h.mu.RLock() // the index does not change meanwhile, and searches continue
 			more = into.Link() && h.index == into
 			h.mu.RUnlock()
 		}

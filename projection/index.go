@@ -17,11 +17,11 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// ErrIndexing is wrapped when an answer needs the whole index of a tenant's texts, and more of it is still to be made than one request may wait for. Asking again
-// later succeeds: see [IndexQueue.Keep].
+// ErrIndexing is wrapped when an answer needs the whole index of a tenant's texts, and the index lacks more than one request may add. A later retry
+// succeeds, see [IndexQueue.Keep].
 var ErrIndexing = errors.New("the index of the texts is still being made")
 
-// An IndexingError says how far the index of a tenant's texts reaches. It wraps ErrIndexing. As of Reached, the same request is answered at once.
+// An IndexingError says how far the index of a tenant's texts reaches. It wraps ErrIndexing. The same request as of Reached is answered at once.
 type IndexingError struct{ Reached, Wanted dag.Seq }
 
 func (e *IndexingError) Error() string {
@@ -33,33 +33,33 @@ func (e *IndexingError) Unwrap() error { return ErrIndexing }
 
 type hurry struct{}
 
-// Hurried returns a context for requests that wait for no index: they read at most so many texts that the index lacks, and none while others read some. Then they are answered as if
-// they had read as many as a request may, see [IndexOptions].
+// Hurried returns a context for requests that do not wait for an index: they fill the index only if it lacks at most texts numbers and no other request is
+// filling it. Otherwise they are answered as if they had read as many texts as a request may, see [IndexOptions].
 func Hurried(ctx context.Context, texts int) context.Context {
 	return context.WithValue(ctx, hurry{}, texts)
 }
 
-// An Index is the projection of one tenant's texts by which they are found. It is filled when it is asked: by the segments that the store keeps, and by the
-// texts of the turns between and after them. What fills a segment keeps it, unless requests are bounded.
+// An Index is the projection that searches one tenant's texts. Requests fill it from the segments in the store, and from the texts of the turns between and
+// after these segments. A request that fills a segment stores it, unless requests are bounded or the store does not keep such segments.
 type Index struct {
 	shelf    shelf
 	held     held
 	words    *Words
 	followed *follow.Member
-	filling  turnstile.Turnstile // of one: inside it the store is read
+	filling  turnstile.Turnstile // capacity 1: a request passes it to read texts and segments from the store
 
 	most   int  // texts that a request may read; 0: all
-	spared int  // texts that the filling under way may still read; used inside filling
-	ended  bool // the last filling ended because it had read as many as it may; used inside filling
+	spared int  // the number of texts that the present fill may still read; used inside filling
+	ended  bool // the last fill ended because it had read as many texts as it may; used inside filling
 }
 
-// Begin drops the index, which is filled again when it is asked.
+// Begin drops the index; the next request fills it again.
 func (x *Index) Begin(_ context.Context, to dag.Seq) (dag.Seq, error) {
 	x.held.clear()
 	return to, nil
 }
 
-// Apply takes the text of an erased turn out.
+// Apply removes the text of an erased turn from the index.
 func (x *Index) Apply(e *history.Entry) error {
 	if e.Kind != erasures.Kind {
 		return nil
@@ -71,16 +71,16 @@ func (x *Index) Apply(e *history.Entry) error {
 	return err
 }
 
-// Vector returns the vector of a query without names, see [retrieval.Index.Bare]; nil if the index has none. An error of the model's wraps ErrModel.
+// Vector returns the vector of a query without names, see [retrieval.Index.Bare]; nil if the index has no vectors. An error of the model wraps ErrModel.
 func (x *Index) Vector(ctx context.Context, bare string) ([]int8, error) {
 	return x.shelf.vector(ctx, bare)
 }
 
-// LeftOut counts the turns up to a number that are not in the index, since the store does not have their texts as they were admitted.
+// LeftOut counts the turns up to a number that are not in the index, because their texts in the store are damaged.
 func (x *Index) LeftOut(asOf dag.Seq) int { return x.held.leftOut(asOf) }
 
-// Search answers a query as of a head or later. If the index does not reach the query's number, and must not be filled by a request, the query
-// gets the number that it reaches.
+// Search answers a query with an index that reaches head. If the index does not reach q.AsOf, because one request may not read so many texts, Search sets
+// q.AsOf to the number that the index reaches, and q.Approximate to false.
 func (x *Index) Search(ctx context.Context, head dag.Seq, p *retrieval.Policy, q *retrieval.Query) (found retrieval.Results, err error) {
 	seen := func(reached dag.Seq) {
 		if q.AsOf > reached {
@@ -97,7 +97,7 @@ func (x *Index) Search(ctx context.Context, head dag.Seq, p *retrieval.Policy, q
 	for { // an embedder may take long, so the index may change meanwhile
 		var bare string
 		if err := x.ReadReached(ctx, head, func(i *retrieval.Index, reached dag.Seq) {
-			head = reached // one request fills the index once
+			head = reached // a request fills the index only once
 			seen(reached)
 			bare = i.Bare(q)
 		}); err != nil {
@@ -119,8 +119,8 @@ func (x *Index) Search(ctx context.Context, head dag.Seq, p *retrieval.Policy, q
 	}
 }
 
-// Read calls fn with an index that has every turn up to the number that is asked about, and no text that was erased up to a head that was just read: an
-// erasure has a number above the turn's. If a request must not read as many texts as that takes, ErrIndexing is wrapped.
+// Read calls fn with an index that has every turn up to asOf, and no text that was erased up to head, which was just read: the number of an
+// erasure is above the turn's. If one request may not read so many texts, the error is an [IndexingError].
 func (x *Index) Read(ctx context.Context, asOf, head dag.Seq, fn func(*retrieval.Index)) error {
 	var behind error
 	err := x.ReadReached(ctx, head, func(i *retrieval.Index, reached dag.Seq) {
@@ -133,8 +133,8 @@ func (x *Index) Read(ctx context.Context, asOf, head dag.Seq, fn func(*retrieval
 	return cmp.Or(err, behind)
 }
 
-// ReadReached is Read for the present, but where a request must not read all texts that are lacking, fn gets an index of the turns up to the number that it
-// reaches. Otherwise that is the head.
+// ReadReached is like Read as of head, but if one request may not read all missing texts, it calls fn with an index of the turns up to a smaller number.
+// reached is that number, or else head.
 func (x *Index) ReadReached(ctx context.Context, head dag.Seq, fn func(i *retrieval.Index, reached dag.Seq)) error {
 	most, hurried := ctx.Value(hurry{}).(int)
 	for enough := false; ; {
@@ -168,7 +168,7 @@ func (x *Index) ReadReached(ctx context.Context, head dag.Seq, fn func(i *retrie
 	}
 }
 
-// fill adds the turns that are new up to head. It reports whether it ended before, since a request must not read more texts.
+// fill adds the new turns up to head. It reports whether it ended early, because one request may not read more texts.
 func (x *Index) fill(ctx context.Context, head dag.Seq) (enough bool, err error) {
 	into, filled := x.held.now()
 	x.spared = x.most
@@ -181,7 +181,7 @@ func (x *Index) fill(ctx context.Context, head dag.Seq) (enough bool, err error)
 	}
 	switch {
 	case errors.Is(err, errDropped):
-		return false, nil // it is filled again
+		return false, nil // the caller fills it again
 	case errors.Is(err, errSpared):
 		x.shelf.want(false)
 		return true, nil
@@ -191,11 +191,11 @@ func (x *Index) fill(ctx context.Context, head dag.Seq) (enough bool, err error)
 	return false, err
 }
 
-// open adds what the store keeps of the turns up to head that the index does not have, and reads the texts of those in between.
+// open adds the stored segments of the turns above filled and up to head, and the texts of the turns between these segments.
 func (x *Index) open(ctx context.Context, into *retrieval.Index, filled, head dag.Seq) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	pages := make(chan segmentsPage, 1) // so that one is read while another is added
+	pages := make(chan segmentsPage, 1) // so that one page is read while another is added
 	var reading sync.WaitGroup
 	defer reading.Wait()
 	defer cancel()
@@ -236,15 +236,15 @@ func (x *Index) load(ctx context.Context, into *retrieval.Index, list []*retriev
 
 var (
 	errSpared = errors.New("the request has read as many texts as it may")
-	errEnough = errors.New("enough") // ends a scan that has what it came for
+	errEnough = errors.New("enough") // ends a scan that has passed its last turn
 )
 
 const (
 	indexedAtOnce = 256    // texts that are added to an index at once
-	mostDamaged   = 10_000 // turns that an index leaves out. A store in which more cannot be read answers with an error
+	mostDamaged   = 10_000 // the number of unreadable turns after which readTexts returns the next error of the store
 )
 
-// readTexts adds the turns that are new up to a number, in batches.
+// readTexts adds the new turns up to a number, in batches.
 func (x *Index) readTexts(ctx context.Context, into *retrieval.Index, upTo dag.Seq) error {
 	_, after := x.held.now()
 	if after >= upTo {
@@ -296,13 +296,13 @@ func (x *Index) readTexts(ctx context.Context, into *retrieval.Index, upTo dag.S
 		if !errors.Is(err, store.ErrDamaged) || after >= upTo || len(damaged) == mostDamaged {
 			return err
 		}
-		after++ // a turn after the last one that was read: this one, or if this is not a turn's number, one after it
+		after++ // the damaged turn is the first turn after the last one read; if this is the number of an entry, a later scan finds the turn
 		skip(after, fmt.Sprintf("the turn of number %d", after), err)
 	}
 	return cmp.Or(add(upTo), x.leaveOut(ctx, into, damaged))
 }
 
-// leaveOut notes the numbers of turns that could not be read. Those of entries are among the numbers that were tried, and are none.
+// leaveOut records the numbers of turns that could not be read. damaged also has numbers of entries, which it looks up and ignores.
 func (x *Index) leaveOut(ctx context.Context, into *retrieval.Index, damaged []dag.Seq) error {
 	if len(damaged) == 0 {
 		return nil
@@ -314,7 +314,7 @@ func (x *Index) leaveOut(ctx context.Context, into *retrieval.Index, damaged []d
 	return x.held.leaveOut(into, damaged, entries)
 }
 
-// keep writes the segments of the index that the store does not have. What fails is observed, and tried again after some more turns: no search fails for it.
+// keep writes the segments of the index that the store lacks. An error is observed, and keep tries again after some more turns; no search fails because of it.
 func (x *Index) keep(ctx context.Context, into *retrieval.Index) {
 	missing := x.held.missing()
 	if len(missing) == 0 {
@@ -333,15 +333,15 @@ func (x *Index) keep(ctx context.Context, into *retrieval.Index) {
 	observed(err)
 }
 
-// keepOne writes a segment in each series in which the store does not have it yet. If a text is erased meanwhile it writes nothing, and the segment is written with
-// a later filling.
+// keepOne writes a segment in each series in which the store lacks it. If a text is erased meanwhile, it writes nothing, and a later fill writes
+// the segment.
 func (x *Index) keepOne(ctx context.Context, into *retrieval.Index, r segments.Range) error {
 	lacking, err := x.shelf.lacking(ctx, r)
 	if err != nil {
 		return err
 	}
 	if len(lacking) > 0 {
-		kept, err := x.shelf.write(ctx, &x.held, into, r, lacking, x.followed.UpTo()) // the number before the segment
+		kept, err := x.shelf.write(ctx, &x.held, into, r, lacking, x.followed.UpTo()) // UpTo is called before the segment's bytes are made
 		if err != nil || !kept {
 			return err
 		}

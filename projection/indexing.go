@@ -14,22 +14,22 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// An Indexing says how the index of a tenant's texts is made.
+// An Indexing has the options of [TenantWords.Make].
 type Indexing struct {
-	Check    bool                      // segments that the store has are read, and those that cannot be used are made again
-	Alone    bool                      // texts are read on one processor, for the sake of others
-	Progress func(reached, of dag.Seq) // called after each segment; nil: nobody looks
+	Check    bool                      // also read the stored segments, and make unusable ones again
+	Alone    bool                      // read texts on one processor, to leave the others free
+	Progress func(reached, of dag.Seq) // called after each segment; may be nil
 }
 
-// An Indexed says what is there of the index of a tenant's texts.
+// An Indexed is the result of [TenantWords.Make].
 type Indexed struct {
-	Made    int // segments
-	Lacking int // segments that could not be made: a text of them cannot be read, or was erased at that very time
+	Made    int // the number of segments that were made
+	Lacking int // the number of segments that could not be made: a text could not be read or was erased meanwhile, or a segment is too large for a snapshot
 	UpTo    dag.Seq
 }
 
-// Make makes the segments that the store does not have yet, as [segments.Filled] lists them, and keeps them. It reads the texts of one segment after the other. What is
-// made stays, whatever ends it: called again, it goes on.
+// Make makes and stores the segments of the series of [segments.Filled] that the store lacks. It reads the texts of one segment after the other. If Make ends early,
+// the segments made so far stay in the store, and the next call continues.
 func (w *TenantWords) Make(ctx context.Context, how Indexing) (out Indexed, err error) {
 	failed := map[segments.Range]bool{}
 	for {
@@ -67,13 +67,13 @@ func (w *TenantWords) Make(ctx context.Context, how Indexing) (out Indexed, err 
 	}
 }
 
-// A lack is a segment that the store does not have in some series.
+// A lack is a segment that the store lacks in some series.
 type lack struct {
 	of     segments.Range
 	series []segments.Series
 }
 
-// lacking lists the segments of numbers up to head that the store does not have, ascending.
+// lacking lists the segments up to head that the store lacks, ascending. With check, unusable segments count as missing.
 func (w *TenantWords) lacking(ctx context.Context, head dag.Seq, check bool) (list []lack, err error) {
 	series := segments.Filled()
 	there := map[string]bool{}
@@ -115,7 +115,7 @@ func (w *TenantWords) lacking(ctx context.Context, head dag.Seq, check bool) (li
 	return list, nil
 }
 
-// makeSegment makes a segment of smaller ones, and of the texts of which there are none, and reports whether the store keeps it.
+// makeSegment makes a segment from the smaller segments in the store and from the texts that these lack. It reports whether the store has the segment.
 func (w *TenantWords) makeSegment(ctx context.Context, l lack, alone bool) (bool, error) {
 	known, err := w.all.store.Head(ctx, w.tenant) // before the texts are read
 	if err != nil {
@@ -146,7 +146,7 @@ func (w *TenantWords) makeSegment(ctx context.Context, l lack, alone bool) (bool
 	return x.shelf.write(ctx, &x.held, into, l.of, l.series, known)
 }
 
-// maker returns an index of its own, with vectors of the table that ships, that begins after a number. Nothing is kept of it, and it follows no erasures.
+// maker returns a new index that begins after a number, with the vectors of the table that ships. The index is not cached, and does not follow erasures.
 func (w *TenantWords) maker(after dag.Seq) *Index {
 	p := retrieval.DefaultPolicy()
 	for _, of := range segments.Filled() {
@@ -163,15 +163,15 @@ func (w *TenantWords) maker(after dag.Seq) *Index {
 	return x
 }
 
-// An IndexQueue holds the tenants whose index may lack segments, while somebody makes indexes. The zero value is empty.
+// An IndexQueue is the queue of the tenants whose index may lack segments. It stays empty until [IndexQueue.Keep] is called. The zero value is empty.
 type IndexQueue struct {
 	mu      sync.Mutex
-	waiting map[dag.Tenant]bool    // guarded by mu; true: each segment is to be looked at
-	whole   map[dag.Tenant]dag.Seq // guarded by mu; the store has every segment up to this number, as far as is known
-	wake    chan struct{}          // has room for one; nil while nobody makes indexes
+	waiting map[dag.Tenant]bool    // guarded by mu; true: check the stored segments, too
+	whole   map[dag.Tenant]dag.Seq // guarded by mu; the number up to which the last call of make has filled the index
+	wake    chan struct{}          // has capacity 1; nil before Keep is called
 }
 
-// Grew notes that a tenant has new turns up to a head.
+// Grew enqueues a tenant that has new turns up to head, if they may fill a segment.
 func (q *IndexQueue) Grew(tenant dag.Tenant, head dag.Seq) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -180,7 +180,7 @@ func (q *IndexQueue) Grew(tenant dag.Tenant, head dag.Seq) {
 	}
 }
 
-// Dropped notes that the store may have dropped segments of a tenant, or with check that it has some that cannot be used.
+// Dropped enqueues a tenant whose store may lack segments or, with check, has unusable segments.
 func (q *IndexQueue) Dropped(tenant dag.Tenant, check bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -188,7 +188,7 @@ func (q *IndexQueue) Dropped(tenant dag.Tenant, check bool) {
 	q.want(tenant, check)
 }
 
-// want is called with the lock held.
+// want enqueues a tenant. The caller holds mu.
 func (q *IndexQueue) want(tenant dag.Tenant, check bool) {
 	if q.wake == nil {
 		return
@@ -200,7 +200,7 @@ func (q *IndexQueue) want(tenant dag.Tenant, check bool) {
 	}
 }
 
-// next takes a tenant that waits.
+// next removes a tenant from the queue; ok is false if the queue is empty.
 func (q *IndexQueue) next() (tenant dag.Tenant, check, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -211,8 +211,8 @@ func (q *IndexQueue) next() (tenant dag.Tenant, check, ok bool) {
 	return "", false, false
 }
 
-// Keep calls make for the tenants that are named, with check if so, and then for each one that waits, until ctx ends. failed is called with
-// each error; such a tenant waits again when it has grown. Keep is called once.
+// Keep calls make for the given tenants, with check as given, and then for each tenant in the queue, until ctx ends. failed is called with
+// each error; a tenant that failed is enqueued again when it has grown. Keep is called once.
 func (q *IndexQueue) Keep(ctx context.Context, tenants []dag.Tenant, check bool, make func(dag.Tenant, Indexing) (Indexed, error), failed func(dag.Tenant, error)) {
 	wake := q.begin(tenants, check)
 	for {
@@ -240,7 +240,7 @@ func (q *IndexQueue) Keep(ctx context.Context, tenants []dag.Tenant, check bool,
 	}
 }
 
-// begin empties the queue but for some tenants.
+// begin sets the queue to the given tenants.
 func (q *IndexQueue) begin(tenants []dag.Tenant, check bool) (wake chan struct{}) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -9,16 +9,16 @@ import (
 	"github.com/graphkernel/graphkernel/retrieval/analysis"
 )
 
-// The bounds on names that are looked for in a text.
+// Bounds of the search for names in a text.
 const (
-	mostWords = 64 // of the text
-	mostRun   = 4  // words of a name
+	mostWords = 64 // words of the text that are searched
+	mostRun   = 4  // the most words of a name
 )
 
-// MostNames bounds the names that are found in a text.
+// MostNames is the maximum number of names that NamesIn returns.
 const MostNames = 8
 
-// NamesIn returns the names in a text of which something was known by the number of the view, the longer ones first. What came later changes nothing of it.
+// NamesIn returns the names in a text that had a fact by the number of the view, longer names first. Later facts do not change the result.
 func (v *View) NamesIn(ctx context.Context, text string) (names []string, err error) {
 	words := analysis.Words(text)
 	words = words[:min(len(words), mostWords)]
@@ -51,7 +51,7 @@ func (v *View) NamesIn(ctx context.Context, text string) (names []string, err er
 			}
 			edges := runs[i].Edges
 			known[at] = slices.ContainsFunc(edges, func(e knowledge.Edge) bool { return e.Since <= v.AsOf })
-			if n := len(edges); n > 0 && !known[at] && !runs[i].Whole { // all of them came later, and others follow
+			if n := len(edges); n > 0 && !known[at] && !runs[i].Whole { // all of these edges came later, and more edges follow
 				ask := more[i]
 				ask.After, ask.Limit = edges[n-1].Mark(), 256
 				next, left = append(next, ask), append(left, at)

@@ -11,14 +11,14 @@ import (
 	"github.com/graphkernel/graphkernel/policy/standard"
 )
 
-// Policies keeps the policies of tenants. A policy never changes, so what is
-// kept can only lack what another process has registered; then the store is asked.
+// Policies caches the policies of tenants. A policy never changes, so the cache
+// can only lack policies that another process has registered; then the store is asked.
 type Policies struct {
 	store Store
 	mu    sync.Mutex
 	kept  map[dag.Tenant]policy.Registry
 
-	written map[writtenPolicy]bool // of those that are there from the start, which are known to be stored
+	written map[writtenPolicy]bool // policies of package standard that are known to be in the store
 }
 
 type writtenPolicy struct {
@@ -26,7 +26,7 @@ type writtenPolicy struct {
 	id     policy.ID
 }
 
-// keptRegistries bounds the tenants whose policies are kept.
+// keptRegistries is the maximum number of tenants whose policies are cached, and of entries in written.
 const keptRegistries = 10_000
 
 // NewPolicies returns an empty cache.
@@ -34,7 +34,7 @@ func NewPolicies(s Store) *Policies {
 	return &Policies{store: s, kept: map[dag.Tenant]policy.Registry{}, written: map[writtenPolicy]bool{}}
 }
 
-// Get returns a policy, from the store if it is not kept. Its error wraps policy.ErrUnknown if there is none.
+// Get returns a policy, from the store if it is not cached. The error wraps policy.ErrUnknown if there is no such policy.
 func (r *Policies) Get(ctx context.Context, tenant dag.Tenant, id policy.ID) (policy.Registered, error) {
 	r.mu.Lock()
 	kept := r.kept[tenant]
@@ -57,9 +57,9 @@ func (r *Policies) Get(ctx context.Context, tenant dag.Tenant, id policy.ID) (po
 	return fresh.Get(id)
 }
 
-// All reads the tenant's policies. Those of package standard are always among them; each is
-// written down with the first act that rests on it, so that asking for a tenant does not
-// make one.
+// All reads the tenant's policies from the store and adds the policies of package standard. The latter are
+// stored only before the first act that names them, see [Policies.Write], so that a question about a tenant does not
+// create the tenant.
 func (r *Policies) All(ctx context.Context, tenant dag.Tenant) (policy.Registry, error) {
 	fresh, err := registry.Base{History: r.store}.All(ctx, tenant)
 	if err != nil {
@@ -71,7 +71,7 @@ func (r *Policies) All(ctx context.Context, tenant dag.Tenant) (policy.Registry,
 	}
 	for _, p := range first.All() {
 		if _, err := fresh.Get(p.ID()); !errors.Is(err, policy.ErrUnknown) {
-			continue // it was written down
+			continue // the store has it
 		}
 		if fresh, err = fresh.With(p); err != nil {
 			return policy.Registry{}, err
@@ -86,7 +86,7 @@ func (r *Policies) All(ctx context.Context, tenant dag.Tenant) (policy.Registry,
 	return fresh, nil
 }
 
-// Write makes sure that a policy is stored before anything names it.
+// Write makes sure that a policy is stored. It is called before an act names the policy.
 func (r *Policies) Write(ctx context.Context, tenant dag.Tenant, p policy.Registered) error {
 	if !standard.Has(p.ID()) {
 		return nil // it came from the store

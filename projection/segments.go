@@ -15,49 +15,49 @@ import (
 )
 
 const (
-	segmentPage  = 16               // segments that are read from the store at once
-	mostKept     = 256              // segments that one filling writes
-	keepingTakes = 10 * time.Second // at most: a search waits for it
+	segmentPage  = 16               // the number of segments that one query reads from the store
+	mostKept     = 256              // the most segments that one fill writes
+	keepingTakes = 10 * time.Second // the most time for writing segments, since a search waits for it
 )
 
-// A shelf is the segments of a tenant's index that the store keeps.
+// A shelf reads and writes the segments of a tenant's index in the store.
 type shelf struct {
 	form
 	store   Store
 	tenant  dag.Tenant
 	observe Observe
-	wanted  func(check bool) // called where the store lacks a segment, or has one that cannot be used; nil: nobody makes them
+	wanted  func(check bool) // called when the store lacks a segment; check: a stored segment is unusable; nil: segments are not made in advance
 }
 
-// want says that the store lacks a segment, or with check that it has one that cannot be used.
+// want reports to wanted that the store lacks a segment, or, with check, that a stored segment is unusable.
 func (s *shelf) want(check bool) {
 	if s.wanted != nil {
 		s.wanted(check)
 	}
 }
 
-// derived is said of a segment that cannot be used: it is as if the store did not have it.
+// derived is the end of the error about an unusable segment, which is treated like a missing one.
 const derived = "it is derived anew"
 
-// unusable records that a segment cannot be used.
+// unusable observes that a segment cannot be used, and why, and has the stored segments checked.
 func (s *shelf) unusable(ctx context.Context, name string, err error) {
 	s.want(true)
 	s.record(ctx, "segment "+name, derived, err)
 }
 
-// record records that a segment or a text cannot be used, and what follows.
+// record observes the error of a segment or a text that cannot be used, with the consequence.
 func (s *shelf) record(ctx context.Context, name, therefore string, err error) {
 	_, observed := s.observe(ctx, "read segment")
 	observed(fmt.Errorf("%s of tenant %s: %w; %s", name, s.tenant, err, therefore))
 }
 
-// A segmentsPage is what a page of snapshots holds.
+// A segmentsPage is one page of segments from the store.
 type segmentsPage struct {
-	segments []*retrieval.Segment // ascending; those that cannot be used are left out
+	segments []*retrieval.Segment // ascending, without unusable segments
 	err      error
 }
 
-// pages reads the segments that begin at a number or above it.
+// pages reads the segments that begin at a number or above it, and sends them page by page. It closes into at the end.
 func (s *shelf) pages(ctx context.Context, after dag.Seq, into chan<- segmentsPage) {
 	defer close(into)
 	at := history.SnapshotPage{Prefix: s.words().Prefix(), After: segments.From(s.words(), after), Limit: segmentPage}
@@ -75,7 +75,7 @@ func (s *shelf) pages(ctx context.Context, after dag.Seq, into chan<- segmentsPa
 	}
 }
 
-// parse reads segments on every processor. One that is damaged, or of another version, is as one that is not there, and is observed.
+// parse reads segments on every processor. It leaves out damaged segments and segments of another version, and observes them.
 func (s *shelf) parse(ctx context.Context, list []history.Snapshot) (all []*retrieval.Segment) {
 	parsed := make([]*retrieval.Segment, len(list))
 	var wg sync.WaitGroup
@@ -96,7 +96,7 @@ func (s *shelf) parse(ctx context.Context, list []history.Snapshot) (all []*retr
 	return all
 }
 
-// parseOne reads a segment of words, and its vectors from the store if the index has any. It returns nil for one that cannot be used.
+// parseOne reads a segment of words, and its vectors from the store if the index has any. It returns nil if the segment cannot be used.
 func (s *shelf) parseOne(ctx context.Context, kept *history.Snapshot) *retrieval.Segment {
 	_, r, ok := segments.Parse(kept.Name)
 	if !ok {
@@ -109,7 +109,7 @@ func (s *shelf) parseOne(ctx context.Context, kept *history.Snapshot) *retrieval
 	of := segments.Series{Model: s.model}
 	list, err := s.store.Snapshots(ctx, s.tenant, history.SnapshotPage{Prefix: r.Name(of), Limit: 1})
 	if err != nil || len(list) == 0 {
-		return nil // a store that fails fails the next question too
+		return nil // if the store has failed, the next call returns its error
 	}
 	_, vectors, ok := s.parseAny(ctx, of, r, &list[0])
 	if !ok {
@@ -136,7 +136,7 @@ func (s *shelf) parseAny(ctx context.Context, of segments.Series, r segments.Ran
 	return words, vectors, err == nil
 }
 
-// lacking lists the series in which the store has no segment that can be used.
+// lacking lists the series in which the store has no usable segment of a range.
 func (s *shelf) lacking(ctx context.Context, r segments.Range) (list []segments.Series, err error) {
 	for _, of := range s.series() {
 		there, err := s.store.Snapshots(ctx, s.tenant, history.SnapshotPage{Prefix: r.Name(of), Limit: 1})
@@ -154,9 +154,9 @@ func (s *shelf) lacking(ctx context.Context, r segments.Range) (list []segments.
 	return list, nil
 }
 
-// write writes a segment of an index in some series, and drops the smaller ones that it takes the place of. It reports whether they are kept: they are not if
-// a text was erased under a number above known, up to which the index has nothing of erased texts. Of a segment that is larger than a snapshot may be,
-// the smaller ones are written.
+// write writes a segment of an index in some series, and deletes the smaller segments that it replaces. The index contains nothing of the texts that were erased
+// up to known. write reports whether the store has the segment: it writes nothing if a text was erased under a number above known. If the segment is larger
+// than a snapshot may be, write writes the smaller segments instead and reports false.
 func (s *shelf) write(ctx context.Context, from *held, index *retrieval.Index, r segments.Range, lacking []segments.Series, known dag.Seq) (kept bool, err error) {
 	c := &erasures.Keeping{Known: known, Still: s.store.Still}
 	for _, of := range lacking {

@@ -1,15 +1,15 @@
-// Package projection owns what a process keeps in memory of a store, and follows the history with: graphs of
-// conversations, cuts, texts, facts, and the indexes by which turns are found.
+// Package projection owns the data that a process derives from a store and caches in memory: graphs of conversations,
+// cuts, texts, facts, policies, and the indexes that searches use.
 //
-// All of it is of one epoch of the store:
+// All of the data belongs to one epoch of the store:
 //
 //	s := projection.NewStore(inner)
 //	ends := projection.NewEnds(s)
 //	graphs := projection.NewGraphs(s, ends, &heads, bytes)
 //	head, err := graphs.View(ctx, tenant, conversation, 0, nil, func(v dag.View, settled dag.Seq) error { … })
 //
-// When the epoch has ended, every question is answered with an error, see [Ended], and whoever asks begins again with a new
-// store and new projections. Everything is bounded in bytes or in number, checked against the store's head
+// When the epoch has ended, every call returns an error, see [Ended], and the caller begins again with a new
+// store and new projections. Every cache is bounded in bytes or in number, checked against the store's head
 // before use, and safe for use by many goroutines.
 package projection
 
@@ -26,20 +26,20 @@ import (
 )
 
 // errEpoch is wrapped when the store's epoch has ended. Callers of the kernel see it only
-// if servers change all the time.
+// if one server after the other takes over.
 var errEpoch = fmt.Errorf("kernel: %w: one server after the other took over", store.ErrBusy)
 
 // Ended reports whether an error says that the epoch of a Store has ended. Such an error wraps store.ErrBusy.
 func Ended(err error) bool { return errors.Is(err, errEpoch) }
 
-// A Store is a store during one epoch. It answers with an error where an answer may be of another epoch. It has the methods
-// that projections and the questions beside them need.
+// A Store is a store during one epoch. Its methods return an error if the result may belong to another epoch. It has the
+// methods of [store.Store] that projections and their callers need.
 type Store struct {
 	inner store.Store
 	epoch uint64
 }
 
-// NewStore returns a store for its present epoch.
+// NewStore returns s during its present epoch.
 func NewStore(s store.Store) Store { return Store{s, s.Epoch()} }
 
 // Still returns an error if the epoch has ended.
@@ -50,7 +50,7 @@ func (s Store) Still() error {
 	return nil
 }
 
-// stillOf ends every question: it refuses an answer if the epoch has ended meanwhile.
+// stillOf returns the result of a call, or an error if the epoch has ended meanwhile. Every method ends with it.
 func stillOf[T any](s Store, v T, err error) (T, error) {
 	if changed := s.Still(); changed != nil {
 		var none T
@@ -59,31 +59,31 @@ func stillOf[T any](s Store, v T, err error) (T, error) {
 	return v, err
 }
 
-// Head is that of [store.Store].
+// Head is like Head of [store.Store].
 func (s Store) Head(ctx context.Context, tenant dag.Tenant) (dag.Seq, error) {
 	v, err := s.inner.Head(ctx, tenant)
 	return stillOf(s, v, err)
 }
 
-// HeadWhile is [store.HeadWhile].
+// HeadWhile is like [store.HeadWhile].
 func (s Store) HeadWhile(ctx context.Context, tenant dag.Tenant, work func()) (dag.Seq, error) {
 	v, err := store.HeadWhile(ctx, s.inner, tenant, work)
 	return stillOf(s, v, err)
 }
 
-// Segment is that of [store.Store].
+// Segment is like Segment of [store.Store].
 func (s Store) Segment(ctx context.Context, tenant dag.Tenant, parts []store.Part) (store.Segment, error) {
 	v, err := s.inner.Segment(ctx, tenant, parts)
 	return stillOf(s, v, err)
 }
 
-// Turns is that of [store.Store].
+// Turns is like Turns of [store.Store].
 func (s Store) Turns(ctx context.Context, tenant dag.Tenant, of store.Selection) ([]store.Record, error) {
 	v, err := s.inner.Turns(ctx, tenant, of)
 	return stillOf(s, v, err)
 }
 
-// Scan is that of [store.Store] for all conversations.
+// Scan is like Scan of [store.Store], for all conversations.
 func (s Store) Scan(ctx context.Context, tenant dag.Tenant, after dag.Seq, fn func(*store.Record) error) error {
 	err := s.inner.Scan(ctx, tenant, after, nil, func(r *store.Record) error {
 		if err := s.Still(); err != nil {
@@ -123,19 +123,19 @@ func (s Store) Write(ctx context.Context, tenant dag.Tenant, c history.Change) e
 	return err
 }
 
-// Snapshots is that of [store.Store].
+// Snapshots is like Snapshots of [store.Store].
 func (s Store) Snapshots(ctx context.Context, tenant dag.Tenant, p history.SnapshotPage) ([]history.Snapshot, error) {
 	v, err := s.inner.Snapshots(ctx, tenant, p)
 	return stillOf(s, v, err)
 }
 
-// Cells is that of [store.Store].
+// Cells is like Cells of [store.Store].
 func (s Store) Cells(ctx context.Context, tenant dag.Tenant, prefix string) ([]history.Cell, error) {
 	v, err := s.inner.Cells(ctx, tenant, prefix)
 	return stillOf(s, v, err)
 }
 
-// Swap is that of [store.Store].
+// Swap is like Swap of [store.Store].
 func (s Store) Swap(ctx context.Context, tenant dag.Tenant, name string, old, next []byte) error {
 	err := s.inner.Swap(ctx, tenant, name, old, next)
 	_, err = stillOf(s, struct{}{}, err)

@@ -10,10 +10,10 @@ import (
 	"github.com/graphkernel/graphkernel/internal/bytelru"
 )
 
-// keptTenants bounds the tenants whose histories are followed.
+// keptTenants is the maximum number of tenants whose histories are followed.
 const keptTenants = 10_000
 
-// Tenants follow the histories of the tenants that were asked for last. An Also is what else follows each of them, beside what this package derives.
+// Tenants caches the projections of the tenants that were requested last. Also is the type of the caller's own projections of a tenant.
 type Tenants[Also any] struct {
 	store Store
 	facts *Facts
@@ -22,10 +22,10 @@ type Tenants[Also any] struct {
 	also  func(dag.Tenant, *follow.Follower) Also
 
 	mu   sync.Mutex
-	kept *bytelru.Cache[dag.Tenant, *Tenant[Also]] // under mu, so that there is one of each
+	kept *bytelru.Cache[dag.Tenant, *Tenant[Also]] // used under mu, so that each tenant has one Tenant
 }
 
-// A Tenant is what is derived from one tenant's history.
+// A Tenant is the set of projections that follow one tenant's history.
 type Tenant[Also any] struct {
 	Facts *TenantFacts
 	Texts *TenantTexts
@@ -33,12 +33,12 @@ type Tenant[Also any] struct {
 	Also  Also
 }
 
-// NewTenants returns none yet. Each has what also returns for it.
+// NewTenants returns an empty cache. The function also is called once for each new Tenant, and makes its Also.
 func NewTenants[Also any](s Store, facts *Facts, texts *Texts, words *Words, also func(dag.Tenant, *follow.Follower) Also) *Tenants[Also] {
 	return &Tenants[Also]{store: s, facts: facts, texts: texts, words: words, also: also, kept: bytelru.New[dag.Tenant, *Tenant[Also]](keptTenants)}
 }
 
-// Of returns what is derived from a tenant's history. Nothing is read yet.
+// Of returns the projections of a tenant. It reads nothing yet.
 func (ts *Tenants[Also]) Of(tenant dag.Tenant) *Tenant[Also] {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()

@@ -22,25 +22,25 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// Texts keeps turns with their texts, encoded for slices and as contexts have them, so that a turn that is handed out often
+// Texts caches turns with their texts, in the encoding of slices and in the form of contexts, so that a turn that is used often
 // is fetched and checked once.
 type Texts struct {
 	store       Store
 	inside      turnstile.Turnstile
 	kept        *bytelru.Cache[textKey, Text]
-	generations atomic.Uint64 // the last one that was given out
+	generations atomic.Uint64 // the last generation that was assigned
 	seed        maphash.Seed  // of fingerprints
 }
 
-// A textKey names the text of a turn. Each generation is of one tenant, which gets another one when
-// nobody knows which of its texts were erased.
+// A textKey names the text of a turn. Each generation belongs to one tenant. The tenant gets a new generation when
+// it is not known which of its texts were erased.
 type textKey struct {
 	generation uint64
 	turn       dag.TurnID
 	form       textForm
 }
 
-// A textForm is in which form a text is kept.
+// A textForm is the form of a cached text.
 type textForm uint8
 
 const (
@@ -49,8 +49,8 @@ const (
 	forms
 )
 
-// TenantTexts is the projection of one tenant's erasures: it drops the text of turns that were erased,
-// by other processes too.
+// TenantTexts is the projection of one tenant's erasures: it drops the cached texts of turns that were erased
+// by this process or another.
 type TenantTexts struct {
 	all      *Texts
 	tenant   dag.Tenant
@@ -60,10 +60,10 @@ type TenantTexts struct {
 	known moment     // guarded by mu
 }
 
-// A moment says which erasures are known.
+// A moment identifies the erasures that are known.
 type moment struct {
 	generation uint64
-	erased     int // since the generation began, or the same ones again
+	erased     int // erasures since the generation began; an erasure may count more than once
 }
 
 // A Text is a turn in one of the forms.
@@ -71,17 +71,17 @@ type Text struct {
 	State TextState
 
 	encoded slice.EncodedTurn
-	print   uint64 // of the record that it was encoded from, see fingerprint
+	print   uint64 // the fingerprint of the record that encoded was made from
 
 	chosen *contexts.ChosenTurn // must not be changed
 }
 
-// size is what a text takes.
+// size returns the bytes of a text.
 func (t *Text) size() int {
 	if t.chosen == nil {
 		return len(t.encoded)
 	}
-	const each = 160 // of a turn, and of an attribute
+	const each = 160 // bytes of a turn, and of an attribute, in addition to their strings
 	size := each + len(t.chosen.Body.Author) + len(t.chosen.Body.Content)
 	for key, value := range t.chosen.Body.Attrs {
 		size += each + len(key) + len(value)
@@ -89,21 +89,21 @@ func (t *Text) size() int {
 	return size
 }
 
-// A TextState says what became of a turn's body.
+// A TextState says whether a turn's text is present, and if not, why.
 type TextState uint8
 
 // The states of a text.
 const (
 	TextShown    TextState = iota
-	TextWithheld           // it never came
+	TextWithheld           // the text was never admitted
 	TextErased             // an erasure is on record
-	TextLost               // it came, it is gone, and no erasure says why
+	TextLost               // the text was admitted and is gone, and no erasure is on record
 )
 
-// entryCost is what an entry of the cache takes beside its text.
+// entryCost is the size of a cache entry in addition to its text, in bytes.
 const entryCost = 160
 
-// NewTexts returns an empty cache of at most so many bytes. Texts are encoded inside a turnstile.
+// NewTexts returns an empty cache of up to most bytes. Texts are encoded inside a turnstile.
 func NewTexts(s Store, inside turnstile.Turnstile, most int) *Texts {
 	return &Texts{store: s, inside: inside, kept: bytelru.New[textKey, Text](most), seed: maphash.MakeSeed()}
 }
@@ -111,14 +111,14 @@ func NewTexts(s Store, inside turnstile.Turnstile, most int) *Texts {
 // Stats counts the look-ups of texts.
 func (x *Texts) Stats() bytelru.Stats { return x.kept.Stats() }
 
-// of returns the texts of a tenant, which learn of erasures from a follower.
+// of returns the texts of a tenant. They receive erasures from a follower.
 func (x *Texts) of(tenant dag.Tenant, with *follow.Follower) *TenantTexts {
 	t := &TenantTexts{all: x, tenant: tenant}
 	t.followed = with.Add(t)
 	return t
 }
 
-// Begin drops all texts. None is kept that was read before.
+// Begin drops all cached texts, and texts that were fetched before are not cached.
 func (x *TenantTexts) Begin(_ context.Context, to dag.Seq) (dag.Seq, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -126,7 +126,7 @@ func (x *TenantTexts) Begin(_ context.Context, to dag.Seq) (dag.Seq, error) {
 	return to, nil
 }
 
-// Apply drops the text of a turn that was erased.
+// Apply drops the text of an erased turn.
 func (x *TenantTexts) Apply(e *history.Entry) error {
 	if e.Kind != erasures.Kind {
 		return nil
@@ -138,7 +138,7 @@ func (x *TenantTexts) Apply(e *history.Entry) error {
 	return err
 }
 
-// Forget drops the text of a turn.
+// Forget drops the cached text of a turn.
 func (x *TenantTexts) Forget(turn dag.TurnID) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -148,8 +148,8 @@ func (x *TenantTexts) Forget(turn dag.TurnID) {
 	}
 }
 
-// sync drops the text of turns that were erased up to head, which was just read. It returns
-// which erasures are known then.
+// sync drops the texts of turns that were erased up to head, which was just read. It returns
+// the moment after that.
 func (x *TenantTexts) sync(ctx context.Context, head dag.Seq) (moment, error) {
 	if err := x.followed.Reach(ctx, head); err != nil {
 		return moment{}, err
@@ -159,9 +159,9 @@ func (x *TenantTexts) sync(ctx context.Context, head dag.Seq) (moment, error) {
 	return x.known, nil
 }
 
-// keep keeps text that was fetched after a moment. If more erasures are known by
-// now the text may be of a turn that was erased in between, and nobody would
-// forget it any more: then it is not kept.
+// keep caches texts that were fetched after a moment. If more erasures are known by
+// now, a text may belong to a turn that was erased in between, and would never be
+// dropped; then keep caches nothing.
 func (x *TenantTexts) keep(known moment, form textForm, fetched map[dag.TurnID]Text) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -169,7 +169,7 @@ func (x *TenantTexts) keep(known moment, form textForm, fetched map[dag.TurnID]T
 		return
 	}
 	for id, e := range fetched {
-		if e.State == TextLost { // it may be restored, or its erasure recorded
+		if e.State == TextLost { // the text may be restored, or its erasure recorded
 			continue
 		}
 		x.all.kept.Put(textKey{known.generation, id, form}, e, e.size()+entryCost)
@@ -177,14 +177,14 @@ func (x *TenantTexts) keep(known moment, form textForm, fetched map[dag.TurnID]T
 }
 
 const (
-	fetchedAtOnce = 512   // turns of one query for text, at most
-	keptAtOnce    = 2_000 // texts of one answer that are kept, at most: a search for more would drive out all others
+	fetchedAtOnce = 512   // the most turns of one query for texts
+	keptAtOnce    = 2_000 // the most texts that one answer may add to the cache: a larger answer would evict all others
 )
 
 // OfCut returns the texts of a cut's turns as of head, in their order. It takes one query for
-// up to 512 turns that are not cached. Nothing damaged is returned: a text must match its digest, a
-// record its leaf, and the skeleton that the turn was selected by its record. Otherwise the error
-// wraps store.ErrDamaged and names the turn. A text that is lost is returned as such.
+// each 512 turns that are not cached. It returns nothing damaged: a text must match its digest, a
+// record its leaf, and the skeleton from which the turn was selected must match the record. Otherwise the error
+// wraps store.ErrDamaged and names the turn. The text of a lost body has the state TextLost.
 func (x *TenantTexts) OfCut(ctx context.Context, head dag.Seq, cut *Cut) ([]Text, error) {
 	turns, places := cut.slice.Turns, cut.places
 	known, err := x.sync(ctx, head)
@@ -263,7 +263,7 @@ func (x *TenantTexts) fetch(ctx context.Context, places []store.Place, some []in
 	return fetched, nil
 }
 
-// explain looks up which of the texts that are gone were erased.
+// explain looks up which of the lost texts were erased, and sets their state.
 func (x *TenantTexts) explain(ctx context.Context, records []store.Record, texts []Text) error {
 	var gone []dag.TurnID
 	for i := range texts {
@@ -283,8 +283,8 @@ func (x *TenantTexts) explain(ctx context.Context, records []store.Record, texts
 	return nil
 }
 
-// Chosen returns turns with their texts as contexts have them, in the order of their places, as of head. They may be shared and must not be changed. The
-// entry of a turn whose text is gone is nil. Nothing damaged is returned.
+// Chosen returns turns with their texts as of head, in the form of contexts and in the order of turns. places are the places of the turns. The results may be shared
+// and must not be changed. The entry of a turn without a text is nil. Chosen returns nothing damaged.
 func (x *TenantTexts) Chosen(ctx context.Context, head dag.Seq, turns []dag.TurnID, places store.Places) ([]*contexts.ChosenTurn, error) {
 	known, err := x.sync(ctx, head)
 	if err != nil {
@@ -322,7 +322,7 @@ func (x *TenantTexts) Chosen(ctx context.Context, head dag.Seq, turns []dag.Turn
 		id := records[i].Turn.ID
 		at, asked := lacking[id]
 		if !asked {
-			continue // it stands where the index has another one, which is lacking below
+			continue // the place has another turn than the index says; that turn stays in lacking
 		}
 		delete(lacking, id)
 		if chosen[at] = read[i]; read[i] != nil {
@@ -338,7 +338,7 @@ func (x *TenantTexts) Chosen(ctx context.Context, head dag.Seq, turns []dag.Turn
 	return chosen, nil
 }
 
-// chosenText returns the record of a chosen turn, which has a text, as a context has it.
+// chosenText returns the turn of a record with a text, in the form of contexts.
 func chosenText(r *store.Record) (*contexts.ChosenTurn, error) {
 	body, err := slice.ParseBody(r.Body)
 	if err != nil {
@@ -349,7 +349,7 @@ func chosenText(r *store.Record) (*contexts.ChosenTurn, error) {
 }
 
 // OfHits returns the texts of hits as of head, in their order. The entry of a hit is nil if its text was erased since it was found, or
-// is damaged; of those that are damaged it returns the errors.
+// is damaged. damaged has an error for each damaged text.
 func (x *TenantTexts) OfHits(ctx context.Context, head dag.Seq, hits []retrieval.Hit) (texts []*contexts.ChosenTurn, damaged []error, _ error) {
 	turns, places := make([]dag.TurnID, len(hits)), make(store.Places, len(hits))
 	for i := range hits {
@@ -361,7 +361,7 @@ func (x *TenantTexts) OfHits(ctx context.Context, head dag.Seq, hits []retrieval
 		return texts, nil, err
 	}
 	texts = make([]*contexts.ChosenTurn, len(hits))
-	for i := range hits { // one of them is damaged: each is asked for alone
+	for i := range hits { // at least one text is damaged, so each is read alone
 		one, err := x.Chosen(ctx, head, turns[i:i+1], places[i:i+1])
 		switch {
 		case errors.Is(err, store.ErrDamaged):
@@ -375,8 +375,8 @@ func (x *TenantTexts) OfHits(ctx context.Context, head dag.Seq, hits []retrieval
 	return texts, damaged, nil
 }
 
-// A fingerprint collects what a turn's skeleton and its record must agree on: everything that
-// decides a cut. It tells damage, not forgery: anyone who can write the store can write both.
+// A fingerprint collects the fields that must be equal in a turn's skeleton and in its record: every field that
+// decides a cut. It detects damage, not forgery: anyone who can write the store can write both.
 type fingerprint struct {
 	bytes []byte
 	seed  maphash.Seed
@@ -412,13 +412,13 @@ func (x *Texts) recordPrint(r *store.Record) uint64 {
 	return f.sum()
 }
 
-// viewPrints returns the fingerprints of a cut's turns as the view has them.
+// viewPrints returns the fingerprints of a cut's turns, from their skeletons in the view.
 func (x *Texts) viewPrints(v dag.View, turns []slice.Selected) []uint64 {
 	prints := make([]uint64, len(turns))
 	f := fingerprint{seed: x.seed}
-	v = v.Under(dag.ReadAsMarked) // as a record has it
+	v = v.Under(dag.ReadAsMarked) // recordPrint uses the voice in the marks
 	for i := range turns {
-		n, _ := v.Find(turns[i].ID) // it was selected from there
+		n, _ := v.Find(turns[i].ID) // found, since the turn was selected from the view
 		f.turn(v.ID(n), v.CreatedAt(n), v.Salience(n), v.Role(n), v.Phase(n), v.Leaf(n), v.Voice(n), v.Cost(n))
 		for t := range v.ThingCount(n) {
 			f.thing(v.Thing(n, t))

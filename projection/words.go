@@ -13,32 +13,32 @@ import (
 	"github.com/graphkernel/graphkernel/retrieval/embed"
 )
 
-// Observe is called before an operation with its name, and what it returns is called after it with the error.
+// Observe is called with the name of an operation before it begins; the function it returns is called with the error after the operation.
 type Observe func(ctx context.Context, operation string) (context.Context, func(error))
 
 // IndexOptions say how indexes are made.
 type IndexOptions struct {
-	Bytes     int // of all indexes; the one that was asked last stays, whatever its size
-	GraphOver int // vectors that every search compares with its query; a graph is walked of more
-	Texts     int // texts that one request reads at most for an index whose segments are made ahead; 0: all, and what they fill is kept
+	Bytes     int // of all indexes; the index used last stays, whatever its size
+	GraphOver int // the number of vectors up to which a search compares all of them with its query; above it a search walks a graph
+	Texts     int // the most texts that one request reads for an index whose segments are made in advance; 0: all, and requests store the segments that they fill
 	Embedders Embedders
 	Observe   Observe
-	Wanted    func(tenant dag.Tenant, check bool) // called where the store lacks a segment that is made ahead, or with check has one that cannot be used
+	Wanted    func(tenant dag.Tenant, check bool) // called when the store lacks a segment that is made in advance; check: a stored segment is unusable
 }
 
-// Words keeps the indexes by which turns are found.
+// Words caches the indexes that searches for turns use.
 type Words struct {
 	store   Store
 	options IndexOptions
-	kept    *bytelru.Cache[*Index, struct{}] // one that goes is filled again when it is asked
+	kept    *bytelru.Cache[*Index, struct{}] // an evicted index is filled again when it is used
 }
 
-// NewWords returns no index yet.
+// NewWords returns an empty cache.
 func NewWords(s Store, o IndexOptions) *Words {
 	return &Words{s, o, bytelru.NewLast(o.Bytes, func(x *Index, _ struct{}) { x.held.clear() })}
 }
 
-// TenantWords are the indexes of one tenant's texts. One is made when it is asked for.
+// TenantWords are the indexes of one tenant's texts. An index is made when it is first requested.
 type TenantWords struct {
 	all    *Words
 	tenant dag.Tenant
@@ -48,13 +48,13 @@ type TenantWords struct {
 	made []*Index
 }
 
-// of returns the indexes of a tenant, which learn of erasures from a source.
+// of returns the indexes of a tenant. They read erasures from a source.
 func (w *Words) of(tenant dag.Tenant, source follow.Source) *TenantWords {
 	return &TenantWords{all: w, tenant: tenant, source: source}
 }
 
-// Of returns the index that a policy needs; without an embedder for it, the error wraps ErrEmbedder. One with vectors of the table that ships serves searches by words as well, so beside it there
-// is none without. One whose vectors come from elsewhere does not, since they may fail to come.
+// Of returns the index that a policy needs. If the policy's embedder is missing, the error wraps ErrEmbedder. An index with the vectors of the table that
+// ships also serves searches by words, so it replaces the index without vectors. An index with another model's vectors does not, since that model may fail.
 func (w *TenantWords) Of(p *retrieval.Policy) (*Index, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -75,7 +75,7 @@ func (w *TenantWords) Of(p *retrieval.Policy) (*Index, error) {
 	if f.filledAhead() {
 		x.most, x.shelf.wanted = w.all.options.Texts, func(check bool) { w.all.options.Wanted(w.tenant, check) }
 	}
-	x.followed = follow.New(w.source).Add(x) // of its own, since it may come when the others are read already
+	x.followed = follow.New(w.source).Add(x) // a follower of its own, since the index may be made after the tenant's other projections have begun
 	if f.model == shipped {
 		w.made = slices.DeleteFunc(w.made, func(o *Index) bool {
 			beside := same(o, without)

@@ -12,9 +12,9 @@ import (
 	"github.com/graphkernel/graphkernel/working"
 )
 
-// Consolidate makes turns of messages, as one admission with all that this checks, and then takes the messages out of the session. If
-// anything fails the session is what it was, and repeating the call is safe: a message that is a turn already is not admitted
-// again. Each turn is a reply to the one before it, and the first to the one that was consolidated last from the session.
+// Consolidate makes messages into turns, in one admission with all of its checks, and then removes the messages from the session. If
+// anything fails, the session is unchanged, and repeating the call is safe: a message that is a turn already is not admitted
+// again. Each turn is a reply to the one before it, and the first is a reply to the turn that was consolidated last from the session.
 func (k Sessions) Consolidate(ctx context.Context, tenant dag.Tenant, in api.Consolidating) (out api.Consolidated, err error) {
 	ctx, observed := k.kernel.Observe(ctx, "consolidate")
 	defer func() { observed(err) }()
@@ -55,7 +55,7 @@ func (k Sessions) Consolidate(ctx context.Context, tenant dag.Tenant, in api.Con
 	return out, nil
 }
 
-// consolidate admits the chosen messages that are no turns yet.
+// consolidate admits the chosen messages that are not turns yet.
 func (k Sessions) consolidate(ctx context.Context, tenant dag.Tenant, n working.Name, ids []dag.TurnID, out *api.Consolidated) error {
 	now, err := k.kernel.Now()
 	if err != nil {
@@ -79,7 +79,7 @@ func (k Sessions) consolidate(ctx context.Context, tenant dag.Tenant, n working.
 		return err
 	}
 	out.Turns = []dag.TurnID{}
-	for i, id := range ids { // those that an earlier call consolidated
+	for i, id := range ids { // add the messages that an earlier call consolidated
 		held := slices.ContainsFunc(chosen, func(m working.Message) bool { return m.ID == id })
 		switch {
 		case held:

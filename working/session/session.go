@@ -1,9 +1,9 @@
-// Package session is the room of working memory: what agents keep in mind while a session goes on. It answers the requests of package api about messages. None of them is in the history until
-// it is consolidated, which makes a turn of it.
+// Package session answers the requests of package api about working memory: the messages that agents keep during a session. A message is not in the history until
+// it is consolidated, which makes it a turn.
 //
 //	out, err := k.Working().Put(ctx, tenant, api.WorkingPut{Session: "run", Messages: messages})
 //
-// The kernel is handed to it as a [Kernel], and package working keeps the messages.
+// It uses the kernel through a [Kernel]; package working stores the messages.
 package session
 
 import (
@@ -21,7 +21,7 @@ import (
 	"github.com/graphkernel/graphkernel/working"
 )
 
-// A Kernel has the methods of the kernel that the room needs. Errors are the kernel's.
+// A Kernel has the methods of the kernel that the package needs. Errors are the kernel's.
 type Kernel interface {
 	Desk
 	Admission
@@ -31,44 +31,44 @@ type Kernel interface {
 type Desk interface {
 	// Now returns the time of the kernel's clock.
 	Now() (dag.Time, error)
-	// Draw fills a slice at random.
+	// Draw fills a slice with random bytes.
 	Draw(b []byte) error
-	// Observe is called before an operation, and what it returns is called after it.
+	// Observe is called before an operation; the function that it returns is called after the operation.
 	Observe(ctx context.Context, operation string) (context.Context, func(error))
 }
 
-// Admission is where messages become turns.
+// Admission has the methods that make messages into turns.
 type Admission interface {
 	// ScreenTurns refuses turns whose texts may not be kept.
 	ScreenTurns(ctx context.Context, tenant dag.Tenant, drafts []dag.Draft) error
-	// CheckTurn returns an error if a turn is not in its form. It fills in what the draft leaves to the rules of package ingest.
+	// CheckTurn returns an error if a turn is malformed. It fills in the values that the draft leaves to the rules of package ingest.
 	CheckTurn(d *dag.Draft) error
-	// Turns returns the turns of a list in any order, without those that are not there.
+	// Turns returns the turns with the given ids, in any order. Turns that are not stored are left out.
 	Turns(ctx context.Context, tenant dag.Tenant, ids []dag.TurnID) ([]store.Record, error)
-	// Admit admits turns that the caller brings, all of them or none.
+	// Admit admits turns that the caller submits, all of them or none.
 	Admit(ctx context.Context, tenant dag.Tenant, drafts []dag.Draft) (api.Receipt, error)
 	// Head returns the number of a tenant's newest entry or turn.
 	Head(ctx context.Context, tenant dag.Tenant) (dag.Seq, error)
 }
 
-// A Memory keeps the sessions of tenants: a store, or the [working.Memory] of a process.
+// A Memory stores the sessions of tenants. It is a store, or the [working.Memory] of a process.
 type Memory interface {
 	working.Keeper
 	// Tenants lists up to limit tenants above after, ascending.
 	Tenants(ctx context.Context, after dag.Tenant, limit int) ([]dag.Tenant, error)
 }
 
-// Sessions are the sessions of a kernel's callers.
+// Sessions is the working memory of a kernel's callers, in sessions.
 type Sessions struct {
 	kernel Kernel
 	memory Memory
 	limits working.Limits
 }
 
-// New returns the room of a kernel. It costs nothing.
+// New returns the Sessions of a kernel. It costs nothing.
 func New(k Kernel, m Memory, l working.Limits) Sessions { return Sessions{k, m, l} }
 
-// Operations lists the operations of the room.
+// Operations lists the operations on sessions.
 func (k Sessions) Operations() []api.Answer {
 	return []api.Answer{api.PutWorking.By(k.Put), api.ListWorking.By(k.List), api.GetWorking.By(k.Get), api.ConsolidateWorking.By(k.Consolidate), api.ClearWorking.By(k.Clear)}
 }
@@ -76,7 +76,7 @@ func (k Sessions) Operations() []api.Answer {
 // ErrNoMessage is wrapped when a message is neither in a session nor in the history. It wraps store.ErrNotFound.
 var ErrNoMessage = fmt.Errorf("there is no such message: %w", store.ErrNotFound)
 
-// MaxMessageKey bounds the bytes of a message's key.
+// MaxMessageKey is the maximum length of a message's key, in bytes.
 const MaxMessageKey = 256
 
 // own returns the name of the caller's own session.
@@ -84,8 +84,8 @@ func own(ctx context.Context, session string) working.Name {
 	return working.Name{Owner: access.CallerIn(ctx), Session: session}
 }
 
-// sessionOf returns the session that a query names, the caller's own if it names no owner. It returns an error if the session belongs to
-// another caller, unless the role of the caller has the permission for that.
+// sessionOf returns the session that a query names; without an owner it is the caller's own. It returns an error if the session belongs to
+// another caller, unless the caller's role has the given permission.
 func sessionOf(ctx context.Context, q *api.WorkingQuery, otherwise access.Permission) (working.Name, error) {
 	who := access.Asking(ctx)
 	n := working.Name{Owner: cmp.Or(q.Owner, who.Caller()), Session: q.Session}
@@ -98,7 +98,7 @@ func sessionOf(ctx context.Context, q *api.WorkingQuery, otherwise access.Permis
 	return n, nil
 }
 
-// draft is the turn that a message may become.
+// draftOf returns the turn that a message may become.
 func draftOf(m *working.Message, c dag.ConversationID) dag.Draft {
 	return dag.Draft{ID: m.ID, Conversation: c, Role: m.Role, Author: m.Author, Content: m.Content, CreatedAt: m.At}
 }
@@ -119,7 +119,7 @@ func (k Sessions) mayAdmit(ctx context.Context, drafts []dag.Draft) error {
 }
 
 // Put puts messages into the caller's own session, all of them or none. They are screened and checked as the turns that they may
-// become. What drops out for them is counted.
+// become. The outcome counts the older messages that are dropped to make room.
 func (k Sessions) Put(ctx context.Context, tenant dag.Tenant, in api.WorkingPut) (out api.WorkingOutcome, err error) {
 	ctx, observed := k.kernel.Observe(ctx, "put working memory")
 	defer func() { observed(err) }()
@@ -183,7 +183,7 @@ func (k Sessions) Put(ctx context.Context, tenant dag.Tenant, in api.WorkingPut)
 	return out, nil
 }
 
-// messages gives messages their ids.
+// messages returns new messages with their ids. The id follows from the key; without a key it is random.
 func (k Sessions) messages(n working.Name, list []api.NewMessage, now dag.Time) ([]working.Message, error) {
 	messages := make([]working.Message, len(list))
 	for i := range list {
@@ -205,7 +205,7 @@ func (k Sessions) messages(n working.Name, list []api.NewMessage, now dag.Time) 
 	return messages, nil
 }
 
-// keyed returns the ids of the messages that have keys: others cannot be turns yet.
+// keyed returns the ids of the messages that have keys. Messages without a key have new ids, so they cannot be turns yet.
 func keyed(messages []working.Message, list []api.NewMessage) (ids []dag.TurnID) {
 	for i := range list {
 		if list[i].Key != "" {
@@ -215,7 +215,7 @@ func keyed(messages []working.Message, list []api.NewMessage) (ids []dag.TurnID)
 	return ids
 }
 
-// turned returns those of the ids that are turns.
+// turned returns the turns among the ids.
 func (k Sessions) turned(ctx context.Context, tenant dag.Tenant, ids []dag.TurnID) (map[dag.TurnID]*store.Record, error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -231,7 +231,8 @@ func (k Sessions) turned(ctx context.Context, tenant dag.Tenant, ids []dag.TurnI
 	return of, nil
 }
 
-// says reports working.ErrDiffers if a turn does not say what a message does, as far as its text is there.
+// says returns an error that wraps working.ErrDiffers if a turn differs from a message in role, author or content. Without the turn's text it
+// compares the role alone.
 func says(r *store.Record, m *working.Message) error {
 	differs := r.Turn.Role != m.Role
 	if r.Body != nil {
@@ -247,7 +248,7 @@ func says(r *store.Record, m *working.Message) error {
 	return nil
 }
 
-// change changes a session. If the tenants of a process share its memory and that is full, what has expired in it makes room.
+// change changes a session with do. If the memory is full and the tenants of a process share it, change removes expired messages and tries again.
 func (k Sessions) change(ctx context.Context, tenant dag.Tenant, n working.Name, now dag.Time, erases bool, do func(*working.Buffer) error) (*working.Update, error) {
 	u := &working.Update{Name: n, Limits: k.limits, Now: now, Erases: erases, Do: do}
 	err := k.memory.Write(ctx, tenant, u)
@@ -263,7 +264,7 @@ func (k Sessions) change(ctx context.Context, tenant dag.Tenant, n working.Name,
 	return u, nil
 }
 
-// Sweep takes away what has expired, of every tenant. Nothing that has expired is ever shown, swept or not.
+// Sweep removes the expired messages of every tenant. Expired messages are never shown, even before they are swept.
 func (k Sessions) Sweep(ctx context.Context) error {
 	now, err := k.kernel.Now()
 	if err != nil {
@@ -291,7 +292,7 @@ func (k Sessions) Sweep(ctx context.Context) error {
 	}
 }
 
-// List lists the caller's sessions, or those of every caller for a role that may read what others bring.
+// List lists the caller's sessions. For a role with the permission to read, it lists the sessions of every caller.
 func (k Sessions) List(ctx context.Context, tenant dag.Tenant, _ struct{}) (out api.WorkingSessions, err error) {
 	now, err := k.kernel.Now()
 	if err != nil {
@@ -329,7 +330,7 @@ func (k Sessions) Get(ctx context.Context, tenant dag.Tenant, q api.WorkingQuery
 	return out, err
 }
 
-// Clear takes all messages of a session away, beyond recovery from the store's own files, and counts them.
+// Clear removes all messages of a session, beyond recovery from the store's own files, and counts them.
 func (k Sessions) Clear(ctx context.Context, tenant dag.Tenant, q api.WorkingQuery) (out api.WorkingCleared, err error) {
 	ctx, observed := k.kernel.Observe(ctx, "clear working memory")
 	defer func() { observed(err) }()
@@ -350,7 +351,7 @@ func (k Sessions) Clear(ctx context.Context, tenant dag.Tenant, q api.WorkingQue
 	return out, err
 }
 
-// Forget takes a message away that is the turn of an id: it was consolidated, and taking it away failed then.
+// Forget removes the message with the id of a turn, if a session still contains it. That happens if the message was consolidated and removing it failed.
 func (k Sessions) Forget(ctx context.Context, tenant dag.Tenant, turn dag.TurnID, now dag.Time) error {
 	n, ok, err := working.Holding(ctx, k.memory, tenant, turn)
 	if err != nil || !ok {

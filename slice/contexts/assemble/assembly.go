@@ -13,15 +13,15 @@ import (
 	"github.com/graphkernel/graphkernel/slice/issued"
 )
 
-// A Claim says what a context follows from, beside the history.
+// A Claim has everything that determines a context, except the history.
 type Claim struct {
 	Request    contexts.Request
 	Policy     policy.ID
 	From       issued.Vantage
-	Statistics *retrieval.Statistics // that the scores of the search rest on; nil: those of now
+	Statistics *retrieval.Statistics // used for the scores of the search; nil: the present statistics
 }
 
-// Again assembles what a claim leads to, without a seal.
+// Again assembles the context of a claim, without a seal.
 func Again(ctx context.Context, e Epoch, tenant dag.Tenant, claim Claim) (*contexts.Bundle, error) {
 	p, err := e.Policy(ctx, tenant, claim.Policy)
 	if err != nil {
@@ -31,8 +31,8 @@ func Again(ctx context.Context, e Epoch, tenant dag.Tenant, claim Claim) (*conte
 	return a.assemble(ctx)
 }
 
-// Unexplained says what of a context is otherwise than it was and cannot be the effect of the erasures of some turns; "" if nothing is. The context is assembled again with the
-// statistics that are in it, so that erasures reach the conversations that they are in, and no others.
+// Unexplained assembles a context again and returns the first difference that erasures of the turns gone cannot explain; "" if there is none. The context is
+// assembled with the statistics that it contains, so that an erasure affects only turns of its own conversation.
 func Unexplained(ctx context.Context, e Epoch, tenant dag.Tenant, b *contexts.Bundle, from issued.Vantage, gone []dag.TurnID) (string, error) {
 	if st := b.Statistics; st != nil && !st.Fits(b.Request.Task) {
 		return "its statistics do not fit its task", nil
@@ -78,21 +78,21 @@ func Unexplained(ctx context.Context, e Epoch, tenant dag.Tenant, b *contexts.Bu
 	return b.Unlike(again, &touched), nil
 }
 
-// An assembly is what a context follows from.
+// An assembly assembles one context from everything that determines it.
 type assembly struct {
 	epoch      Epoch
 	tenant     dag.Tenant
 	policy     policy.Registered
 	asked      contexts.Request
 	from       issued.Vantage
-	salted     func(*contexts.Request, dag.Seq) error // sets the salt of the request as of a number; nil: it has one, or needs none
+	salted     func(*contexts.Request, dag.Seq) error // sets the salt of the request as of a number; nil: the request has one, or needs none
 	statistics *retrieval.Statistics                  // see Claim
 
-	head     dag.Seq             // set by once: when it began
+	head     dag.Seq             // set by once: of the history when once began
 	overfull []api.OverfullSpace // set by once
 }
 
-// fit assembles a context whose prompt has at most so many bytes, 0 for any number, by lower and lower budgets. Nothing is recorded.
+// fit assembles a context whose prompt has at most a number of bytes, 0 for any number. It lowers the budget until the prompt fits. It records nothing.
 func (a *assembly) fit(ctx context.Context, most int) (*contexts.Bundle, error) {
 	if most == 0 {
 		return a.assemble(ctx)
@@ -101,7 +101,7 @@ func (a *assembly) fit(ctx context.Context, most int) (*contexts.Bundle, error) 
 	if err != nil {
 		return nil, err
 	}
-	if a.asked.Budget == 0 { // tokens of four bytes; headings come on top
+	if a.asked.Budget == 0 { // a token counts as four bytes; the headings of the prompt are not counted
 		a.asked.Budget = max(1, min(most/4, p.Budget))
 	}
 	for {
@@ -120,7 +120,7 @@ func (a *assembly) fit(ctx context.Context, most int) (*contexts.Bundle, error) 
 	}
 }
 
-// assemble gathers candidates and chooses, without a seal. It begins again if a text or a fact was erased meanwhile.
+// assemble gathers candidates and chooses among them, without a seal. If a text or a fact was erased meanwhile it begins again, up to three times.
 func (a *assembly) assemble(ctx context.Context) (b *contexts.Bundle, err error) {
 	for range 4 {
 		if b, err = a.once(ctx); !issued.ErasedMeanwhile(err) {

@@ -18,20 +18,21 @@ import (
 	"github.com/graphkernel/graphkernel/slice/contexts"
 )
 
-// A beliefSource finds the candidates that are beliefs: the constraints of the spaces of a request, which every context has, and what has words in common with the task or is reached by a fact.
+// A beliefSource finds the candidates that are beliefs: the constraints in the spaces of a request, which are mandatory, and the beliefs that share terms with
+// the task or assert a fact that was found.
 type beliefSource struct {
 	*view
-	of        map[string]*journal.Revision // what is believed in the spaces, by address
+	of        map[string]*journal.Revision // the revisions that are believed in the spaces, by address
 	chains    map[knowledge.ID]string      // the address of the revision that asserts a fact, by Fact.Chain
-	always    map[string]bool              // constraints, which every context has
+	always    map[string]bool              // the addresses of the constraints, which are mandatory
 	loads     map[belief.Space]journal.Load
 	overfull  []api.OverfullSpace
 	contested map[belief.Item]bool
 	found     map[string]*contexts.Candidate
-	reached   int // of found, those that are of the source of facts
+	reached   int // the number of candidates in found that have the source FromFacts
 }
 
-// read reads what is believed as of the number of the view, without what was over at its time.
+// read reads the beliefs as of the number of the view, without those whose span has ended by the reference time.
 func (g *beliefSource) read(ctx context.Context) error {
 	j := g.epoch.Journal()
 	all, err := j.Spaces(ctx, g.tenant, g.AsOf)
@@ -95,7 +96,7 @@ func (g *beliefSource) readSpace(ctx context.Context, j journal.Base, space beli
 	return err
 }
 
-// gather takes what every context has, and what has words in common with the task, the most first.
+// gather gathers the constraints, and the beliefs that share terms with the task, by descending share.
 func (g *beliefSource) gather() error {
 	if err := g.bound(); err != nil {
 		return err
@@ -133,7 +134,7 @@ func (g *beliefSource) gather() error {
 	return nil
 }
 
-// reach takes the belief that asserts a fact, if it is one of the spaces. It reports whether the fact is a belief's at all.
+// reach adds the belief that asserts a fact as a candidate, if it is in one of the spaces. It reports whether any belief asserts the fact.
 func (g *beliefSource) reach(f *knowledge.Fact, hops int) bool {
 	if !f.Held() {
 		return false
@@ -151,7 +152,7 @@ func (g *beliefSource) reach(f *knowledge.Fact, hops int) bool {
 	return true
 }
 
-// candidate returns the candidate of a revision.
+// candidate returns the candidate of the revision at an address, and adds it if necessary.
 func (g *beliefSource) candidate(address string) *contexts.Candidate {
 	if c := g.found[address]; c != nil {
 		return c
@@ -170,7 +171,7 @@ func (g *beliefSource) candidate(address string) *contexts.Candidate {
 	return c
 }
 
-// share is how many of the terms that are asked for are among some terms, ascending, in ppm.
+// share returns the share of the asked terms that are among terms, in ppm. terms are ascending.
 func share(terms, asked []string) dag.PPM {
 	has := 0
 	for _, t := range asked {
@@ -181,15 +182,15 @@ func share(terms, asked []string) dag.PPM {
 	return dag.PPM(int64(has) * int64(dag.One) / int64(len(asked)))
 }
 
-// bound makes sure that the constraints fit into a context. Those of spaces within their bounds always count. Of an overfull space the newest are left to compete
-// by their words with other beliefs, as many as do not fit; a context of that space alone is refused.
+// bound makes sure that the constraints fit into a context. If they do not, the newest constraints of overfull spaces are no longer mandatory and compete
+// by their terms with other beliefs, as many as necessary. Constraints of other spaces stay mandatory. A context of one overfull space alone is refused.
 func (g *beliefSource) bound() error {
 	most := g.policy.Quotas[contexts.FromConstraints]
 	if g.Reading < dag.ReadVouched || most == 0 {
 		return nil
 	}
 	cost := 0
-	var loose []*journal.Revision // of overfull spaces
+	var loose []*journal.Revision // constraints of overfull spaces
 	for address := range g.always {
 		r := g.of[address]
 		cost += contexts.Tokens(contexts.BeliefText(r))

@@ -15,13 +15,13 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// gathered are candidates in the order of bundles. The last are the turns.
+// gathered are the candidates in the order of bundles: beliefs, facts, turns.
 type gathered struct {
 	all   []contexts.Candidate
 	turns []*gatheredTurn
 }
 
-// sorted returns the candidates.
+// sorted returns the candidates of all sources, sorted.
 func (g *gatherer) sorted() (in gathered) {
 	in.all = make([]contexts.Candidate, 0, len(g.beliefs.found)+len(g.facts.found)+len(g.turns.found))
 	for _, address := range slices.Sorted(maps.Keys(g.beliefs.found)) {
@@ -42,7 +42,7 @@ func (g *gatherer) sorted() (in gathered) {
 	return in
 }
 
-// turn returns the turn of a candidate, nil if it is none.
+// turn returns the turn with the index of a candidate; nil if the candidate is not a turn.
 func (in *gathered) turn(i int) *gatheredTurn {
 	if i -= len(in.all) - len(in.turns); i >= 0 {
 		return in.turns[i]
@@ -50,7 +50,7 @@ func (in *gathered) turn(i int) *gatheredTurn {
 	return nil
 }
 
-// overlaps compares all turns among the candidates.
+// overlaps compares the turns among the candidates with one another.
 func (in *gathered) overlaps() []contexts.Overlap {
 	terms := make([][]int32, len(in.all))
 	for i := range terms {
@@ -61,7 +61,7 @@ func (in *gathered) overlaps() []contexts.Overlap {
 	return overlap.Compare(terms)
 }
 
-// choose chooses among the candidates, and reads what was chosen.
+// choose selects from the candidates, and reads the texts of the selected turns.
 func (g *gatherer) choose(ctx context.Context) (c contexts.Choice, err error) {
 	in := g.sorted()
 	c.Candidates, c.Statistics = in.all, g.turns.took
@@ -95,7 +95,7 @@ func (g *gatherer) choose(ctx context.Context) (c contexts.Choice, err error) {
 	return c, err
 }
 
-// owed refuses a budget that is too small for what every context has: that is never cut.
+// owed refuses a budget that is too small for the mandatory candidates, since these are never left out.
 func owed(candidates []contexts.Candidate, budget int) error {
 	need := contexts.Owed(candidates)
 	if need <= budget {

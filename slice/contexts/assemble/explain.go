@@ -10,7 +10,7 @@ import (
 	"github.com/graphkernel/graphkernel/slice/contexts"
 )
 
-// Explain says of a recorded context why a turn, a fact or a belief is in it, or why it is not. The context is assembled again; its errors are those of
+// Explain explains why a turn, a fact or a belief is in a recorded context, or why it is not. It assembles the context again; its errors are those of
 // Recorded, see [Evidence].
 func (k Contexts) Explain(ctx context.Context, tenant dag.Tenant, id slice.SliceID, kind contexts.Kind, of string) (contexts.Explanation, *contexts.Bundle, error) {
 	b, err := k.kernel.Recorded(ctx, tenant, id)
@@ -20,7 +20,7 @@ func (k Contexts) Explain(ctx context.Context, tenant dag.Tenant, id slice.Slice
 	return b.Explain(kind, of), b, nil
 }
 
-// explain says why a turn, a fact or a belief is in a context that was issued, or is not.
+// explain answers the API request to explain why a turn, a fact or a belief is in an issued context, or why it is not.
 func (k Contexts) explain(ctx context.Context, tenant dag.Tenant, in api.ExplainContextRequest) (w api.ContextExplanation, err error) {
 	kind, id := contexts.KindFact, in.Fact
 	named := 0
@@ -48,7 +48,7 @@ func (k Contexts) explain(ctx context.Context, tenant dag.Tenant, in api.Explain
 	return Explained(b, kind, id, &e), nil
 }
 
-// Explained shows an explanation of what became of a turn, a fact or a belief in a context.
+// Explained returns the API form of an explanation of a turn, a fact or a belief in a context.
 func Explained(b *contexts.Bundle, kind contexts.Kind, id string, e *contexts.Explanation) api.ContextExplanation {
 	const millionth = 1_000_000
 	w := api.ContextExplanation{
@@ -72,7 +72,7 @@ func Explained(b *contexts.Bundle, kind contexts.Kind, id string, e *contexts.Ex
 	return w
 }
 
-// inPlace puts an id into the place of its kind.
+// inPlace returns an id in the result of its kind; the other results are empty.
 func inPlace(kind contexts.Kind, id string) (turn, fact, belief string) {
 	switch kind {
 	case contexts.KindTurn:

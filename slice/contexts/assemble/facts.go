@@ -10,7 +10,7 @@ import (
 	"github.com/graphkernel/graphkernel/slice/facts"
 )
 
-// A factSource finds the candidates that are facts, around the names in the task. A fact that a belief asserts leads to the belief.
+// A factSource finds the candidates that are facts, around the names in the task. For a fact that a belief asserts, the belief is the candidate.
 type factSource struct {
 	*view
 	beliefs *beliefSource
@@ -18,7 +18,7 @@ type factSource struct {
 	found   map[knowledge.ID]*contexts.Candidate
 }
 
-// gather takes what is known of the names in the task.
+// gather gathers the facts around the names in the task.
 func (g *factSource) gather(ctx context.Context) error {
 	if g.policy.Quotas[contexts.FromFacts] == 0 || g.asked.Task == "" {
 		return nil
@@ -35,7 +35,7 @@ func (g *factSource) gather(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range names { // one by one, since a traversal leaves out what joins its starts
+	for _, name := range names { // one by one, since a traversal leaves out the edges between its starts
 		if err := g.around(ctx, name, &params); err != nil {
 			return err
 		}
@@ -43,7 +43,7 @@ func (g *factSource) gather(ctx context.Context) error {
 	return nil
 }
 
-// around takes what is known around a name.
+// around gathers the facts around a name, up to the policy's quota.
 func (g *factSource) around(ctx context.Context, name string, p *facts.Policy) error {
 	q := facts.Question{Start: []string{name}}
 	answer, acts, err := g.epoch.Around(ctx, g.tenant, q.Query(p, g.AsOf))
@@ -61,7 +61,7 @@ func (g *factSource) around(ctx context.Context, name string, p *facts.Policy) e
 	return nil
 }
 
-// add adds an assertion that was reached in so many steps.
+// add adds an assertion that was reached after a number of hops.
 func (g *factSource) add(r *knowledge.Recorded, hops int) {
 	f := &r.Act.Fact
 	if g.found[f.ID()] != nil || g.beliefs.reach(f, hops) {
@@ -80,7 +80,7 @@ func (g *factSource) add(r *knowledge.Recorded, hops int) {
 	g.found[f.ID()], g.acts[f.ID()] = c, r
 }
 
-// bound takes away the facts that were learned from turns of conversations which the bounds do not let in.
+// bound removes the facts that were learned from turns of conversations outside the bounds.
 func (g *factSource) bound(x *retrieval.Index, lets func(dag.ConversationID) bool) {
 	for id, r := range g.acts {
 		if r.Act.Fact.Turn == (dag.TurnID{}) {

@@ -18,20 +18,20 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// A view is the part of a tenant's history that a context is chosen from, and the request that it is chosen for.
+// A view is the part of a tenant's history from which a context is chosen, with the request for the context.
 type view struct {
-	issued.Vantage // with the number of the view
+	issued.Vantage // AsOf is the number of the view, set by gatherer
 
 	epoch     Epoch
 	tenant    dag.Tenant
 	policy    *contexts.Policy
 	asked     *contexts.Request
-	head      dag.Seq       // when gathering began
-	anchor    *store.Record // nil: none
+	head      dag.Seq       // of the history when gathering began
+	anchor    *store.Record // nil: the request has none
 	reference dag.Time      // of the anchor, or of the newest turn of the view
 }
 
-// compares reports whether turns are compared with one another.
+// compares reports whether the policy compares turns with one another.
 func (v *view) compares() bool { return v.policy.Novelty > 0 || v.policy.Overlap > 0 }
 
 // A gatherer collects the candidates for a context from its sources.
@@ -42,7 +42,7 @@ type gatherer struct {
 	facts   factSource
 }
 
-// gatherer returns one that found its anchor and its view, and has no candidates yet.
+// gatherer returns a gatherer with its anchor and the number of its view, and without candidates.
 func (a *assembly) gatherer(ctx context.Context, p *contexts.Policy, r *contexts.Request) (*gatherer, error) {
 	g := &gatherer{view: view{epoch: a.epoch, tenant: a.tenant, policy: p, asked: r, Vantage: a.from}}
 	g.turns = turnSource{view: &g.view, given: a.statistics, without: map[dag.ConversationID]bool{}, found: map[dag.TurnID]*gatheredTurn{}}
@@ -81,7 +81,7 @@ func (a *assembly) gatherer(ctx context.Context, p *contexts.Policy, r *contexts
 	return g, nil
 }
 
-// gather asks every source that is on: those of turns, and beside them those of beliefs and facts, which have nothing in common.
+// gather collects the candidates of every source that the policy uses. The turns are gathered concurrently with the beliefs and facts, since they share no data.
 func (g *gatherer) gather(ctx context.Context) error {
 	search, err := g.searchPolicy(ctx)
 	if err != nil {
@@ -105,7 +105,7 @@ func (g *gatherer) gather(ctx context.Context) error {
 	if err := turnstile.Both(func() error { return g.turns.gather(ctx, words, search) }, func() error { return g.gatherKnown(ctx) }); err != nil {
 		return err
 	}
-	if n := words.LeftOut(g.AsOf); n > 0 { // what the policy would choose is not known without them
+	if n := words.LeftOut(g.AsOf); n > 0 { // without them it is unknown what the policy would choose
 		return fmt.Errorf("%w: %d of the turns cannot be read", store.ErrDamaged, n)
 	}
 	if g.Folders == "" && g.Except == "" {
@@ -114,7 +114,7 @@ func (g *gatherer) gather(ctx context.Context) error {
 	return words.Read(ctx, g.AsOf, g.head, func(x *retrieval.Index) { g.facts.bound(x, g.turns.lets) })
 }
 
-// gatherKnown takes the candidates that are beliefs or facts.
+// gatherKnown gathers the candidates that are beliefs or facts.
 func (g *gatherer) gatherKnown(ctx context.Context) error {
 	if err := g.beliefs.read(ctx); err != nil {
 		return err
@@ -125,7 +125,7 @@ func (g *gatherer) gatherKnown(ctx context.Context) error {
 	return g.beliefs.gather()
 }
 
-// searchPolicy returns the policy by which turns are searched. A replay must be able to ask by it again.
+// searchPolicy returns the policy of the search for turns. It refuses a policy whose search a replay could not repeat.
 func (g *gatherer) searchPolicy(ctx context.Context) (*retrieval.Policy, error) {
 	registered, err := g.epoch.Policy(ctx, g.tenant, g.policy.Search)
 	if err != nil {

@@ -14,22 +14,22 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// ErrNothing is wrapped when nothing was chosen for a context that must not be empty. It wraps store.ErrNotFound.
+// ErrNothing is wrapped when a context that must not be empty has no turns, facts and beliefs. It wraps store.ErrNotFound.
 var ErrNothing = fmt.Errorf("there is nothing to choose from: %w", store.ErrNotFound)
 
-// An Issued context is what a request for a context is answered with. What it points to may be shared
-// with others and must not be changed.
+// An Issued is a context that was issued in answer to a request. Its contents may be shared
+// and must not be changed.
 type Issued struct {
 	Context *contexts.Bundle
 	Bundle  []byte // canonical bytes, the evidence to hand on
 	Prompt  []byte
 	Record  issued.Record
 
-	// Overfull are spaces that have more constraints than one may, and more than this context had room for.
+	// Overfull are the spaces with more constraints than a space may have, and more than this context had room for.
 	Overfull []api.OverfullSpace
 }
 
-// Answer says what was issued, with the prompt.
+// Answer returns the API form of the context, with the prompt.
 func (i *Issued) Answer() api.Context {
 	b := i.Context
 	s := b.Sufficiency()
@@ -56,10 +56,10 @@ func (i *Issued) Answer() api.Context {
 	return w
 }
 
-// Assemble chooses, signs and records a context: what an agent may be given for a task, under a policy and a budget.
-// What it chooses follows from the request, the policy and what is numbered up to AsOf, without the texts that were
-// erased since. The same request as of the same number makes the same bytes unless a text was erased or the
-// signing key changed in between, and is recorded once.
+// Assemble chooses, signs and records a context for a task, under a policy and a budget.
+// The choice depends only on the request, the policy and the history up to AsOf, without the texts that were
+// erased since. The same request as of the same number returns the same bytes, unless a text was erased or the
+// signing key changed in between, and is recorded once. A request with a recipient has a random salt, so its bytes are always new.
 func (k Contexts) Assemble(ctx context.Context, tenant dag.Tenant, in api.ContextRequest) (_ *Issued, err error) {
 	ctx, observed := k.kernel.Observe(ctx, "context")
 	defer func() { observed(err) }()
@@ -73,7 +73,8 @@ type Prepared struct {
 	Head     dag.Seq         // of the history, before the context was chosen
 }
 
-// Prepare chooses and signs a context for one recipient, who is named when it is handed out. It records nothing. A request that names a recipient wraps contexts.ErrRequest.
+// Prepare chooses and signs a context for one recipient, who is named when the context is handed out. It records nothing. If the request names a recipient, the
+// error wraps contexts.ErrRequest.
 func (k Contexts) Prepare(ctx context.Context, tenant dag.Tenant, in api.ContextRequest) (_ *Prepared, err error) {
 	ctx, observed := k.kernel.Observe(ctx, "prepare_context")
 	defer func() { observed(err) }()
@@ -89,7 +90,7 @@ func (k Contexts) Prepare(ctx context.Context, tenant dag.Tenant, in api.Context
 	})
 }
 
-// Preview is Assemble without a salt and a seal, and nothing is recorded. It is no evidence; it shows what would be chosen.
+// Preview is like Assemble, but without salt and seal, and it records nothing. The context is not evidence; it shows what Assemble would choose.
 func (k Contexts) Preview(ctx context.Context, tenant dag.Tenant, in api.ContextRequest) (*contexts.Bundle, error) {
 	r, err := k.order(ctx, tenant, &in)
 	if err != nil {
@@ -113,7 +114,7 @@ type maker struct {
 	order
 }
 
-// assembly returns what the context follows from.
+// assembly returns an assembly of the context, without a salt.
 func (m *maker) assembly() *assembly {
 	return &assembly{
 		epoch: m.epoch, tenant: m.tenant, policy: m.policy, asked: m.asked,
@@ -121,11 +122,11 @@ func (m *maker) assembly() *assembly {
 	}
 }
 
-// triesWhole is how often a context is assembled while its turns are erased, before the conversations concerned are left out.
+// triesWhole is the number of tries that fail because of erased turns, after which hand leaves out the conversations of these turns.
 const triesWhole = 3
 
-// hand assembles, seals and records a context. The commit decides whether others erased turns meanwhile; then it begins again, at last without the
-// conversations in which turns were erased. It is an error, which wraps issued.ErrErasedSince, only if the task has the words of an erased turn.
+// hand assembles, seals and records a context. Record fails if a turn of the context was erased meanwhile; then hand begins again, and after triesWhole tries
+// without the conversations in which turns were erased. The error wraps issued.ErrErasedSince only if the task has the words of an erased turn, or ctx has ended.
 func (m *maker) hand(ctx context.Context) (*Issued, error) {
 	except := m.to.Except.Unpack()
 	for tries := 1; ; tries++ {
@@ -170,7 +171,7 @@ func (m *maker) handOnce(ctx context.Context) (*Issued, error) {
 	return i, nil
 }
 
-// sealed chooses and signs a context. One that is for a single recipient has a salt of its own.
+// sealed chooses and signs a context. If single, the context is for one recipient and has a random salt.
 func (m *maker) sealed(ctx context.Context, single bool) (_ *Issued, a *assembly, err error) {
 	a = m.assembly()
 	if a.salted, err = m.salted(single); err != nil {
@@ -188,8 +189,8 @@ func (m *maker) sealed(ctx context.Context, single bool) (_ *Issued, a *assembly
 	return i, a, err
 }
 
-// salted returns what salts the request: the salt follows from what is asked, as of when, and from the signing key. Each context that is made for
-// a single session of an agent has a salt of its own, which is drawn, so that each is on record.
+// salted returns a function that sets the salt of a request. The salt is derived from the request, the policy, the as-of number, the bounds and the signing
+// key. If single, random bytes are added, so that each context for one session of an agent has its own salt and its own record.
 func (m *maker) salted(single bool) (func(*contexts.Request, dag.Seq) error, error) {
 	var of []byte
 	if m.to != (issued.Delivery{}) {

@@ -12,17 +12,17 @@ import (
 	"github.com/graphkernel/graphkernel/slice/issued"
 )
 
-// MaxFit bounds [api.ContextRequest].Fit.
+// MaxFit is the maximum of [api.ContextRequest].Fit, in bytes.
 const MaxFit = 64 << 20
 
-// An order is a request for a context that was read.
+// An order is a parsed request for a context.
 type order struct {
 	in    *api.ContextRequest
-	asked contexts.Request // with the spaces ascending, each once; without a salt
+	asked contexts.Request // the spaces are ascending and distinct; the salt is not set
 	to    issued.Delivery
 }
 
-// order reads a request for a context, and finds its anchor.
+// order parses a request for a context, and resolves its anchor.
 func (k Contexts) order(ctx context.Context, tenant dag.Tenant, in *api.ContextRequest) (r order, err error) {
 	r = order{in: in, asked: contexts.Request{Task: in.Task, Budget: in.Budget, Format: contexts.Format(in.Format)}}
 	switch {
@@ -60,7 +60,8 @@ func (k Contexts) order(ctx context.Context, tenant dag.Tenant, in *api.ContextR
 	return r, nil
 }
 
-// making has a maker of the context that a request asks for carry something out, if the request is in its form, its task may be asked, and the kernel may hand it out.
+// making calls do with the maker of a request. It returns an error if the request is malformed, its task is refused by Screen, or the kernel must not issue
+// contexts of the tenant.
 func making[T any](ctx context.Context, k Contexts, tenant dag.Tenant, in *api.ContextRequest, do func(*maker) (T, error)) (T, error) {
 	var none T
 	r, err := k.order(ctx, tenant, in)

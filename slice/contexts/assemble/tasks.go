@@ -12,11 +12,11 @@ import (
 	"github.com/graphkernel/graphkernel/slice/issued"
 )
 
-// Tasks keep the tasks of contexts, so that an erasure finds the tasks with the words of a turn without reading the record again. A task
-// that was erased is dropped when its erasure is recorded here; one that another process erased is found once more, and erasing it has no effect.
+// Tasks caches the tasks of recorded contexts, so that an erasure finds the tasks with the words of a turn without reading the record again. Forget drops
+// an erased task. A task that another process erased is still found, and erasing it again has no effect.
 type Tasks struct {
 	record issued.Base
-	of     sync.Map // of *tenantTasks, by tenant
+	of     sync.Map // the *tenantTasks of each tenant
 }
 
 // NewTasks returns an empty cache of the tasks on record.
@@ -30,18 +30,18 @@ type tenantTasks struct {
 	size int // bytes of these texts
 }
 
-// mostTaskWords bounds the bytes of the cached tasks of a tenant. Beyond it, each erasure reads the record again.
+// mostTaskWords is the maximum size of the cached tasks of a tenant, in bytes. If they are larger, they are dropped and each erasure reads the record again.
 const mostTaskWords = 16 << 20
 
-// fewWords is the least length of a normal form, in bytes, that counts as part of a longer text. A shorter one, such as "go on", has to be all of it.
+// fewWords is the minimum length of a normal form, in bytes, that is searched for in longer texts. A shorter one, such as "go on", must equal the whole text.
 const fewWords = 24
 
-// hasWords reports whether two normal forms are the same, or one has the other as a part. The text "" has no words.
+// hasWords reports whether two normal forms are equal, or one contains the other. The text "" has no words.
 func hasWords(a, b string) bool {
 	return a != "" && a == b || len(b) >= fewWords && strings.Contains(a, b) || len(a) >= fewWords && strings.Contains(b, a)
 }
 
-// With returns the contexts whose tasks have words of a text. The first call for a tenant reads the whole record, later ones what was added.
+// With returns the contexts whose tasks have the words of a text, see hasWords. The first call for a tenant reads the whole record, later calls only new records.
 func (c *Tasks) With(ctx context.Context, tenant dag.Tenant, text string) (found []slice.SliceID, err error) {
 	want := normalize.Words(text)
 	if want == "" {

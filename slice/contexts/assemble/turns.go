@@ -14,32 +14,32 @@ import (
 	"github.com/graphkernel/graphkernel/slice/contexts"
 )
 
-// A turnSource finds the candidates that are turns: by the search, and around the anchor.
+// A turnSource finds the candidates that are turns: by a search for the task, and around the anchor.
 type turnSource struct {
 	*view
-	within  map[dag.ConversationID]bool // the conversations that were held in the folders of the bounds; nil: all
+	within  map[dag.ConversationID]bool // the conversations in the folders of the bounds; nil: all
 	without map[dag.ConversationID]bool
-	given   *retrieval.Statistics // of the search, in place of those of now; nil: none
-	took    *retrieval.Statistics // of the search; nil: there was none
-	others  dag.PPM               // see shareOfOthers; of the anchor's conversation
+	given   *retrieval.Statistics // used by the search instead of the index's own statistics; nil: none
+	took    *retrieval.Statistics // used by the search; nil: there was no search
+	others  dag.PPM               // the share of others in the anchor's conversation, see shareOfOthers
 	found   map[dag.TurnID]*gatheredTurn
 }
 
-// A gatheredTurn is a candidate that is a turn, and where its text is.
+// A gatheredTurn is a candidate that is a turn, with the place of its text.
 type gatheredTurn struct {
 	contexts.Candidate
 	id           dag.TurnID
 	conversation dag.ConversationID
 	createdAt    dag.Time
-	terms        []int32 // as the index has them, if turns are compared
+	terms        []int32 // from the index, if turns are compared
 }
 
-// lets reports whether the bounds let a conversation in.
+// lets reports whether the bounds allow turns of a conversation.
 func (g *turnSource) lets(c dag.ConversationID) bool {
 	return (g.within == nil || g.within[c]) && !g.without[c]
 }
 
-// gather takes the candidates of every source of turns that is on.
+// gather gathers the candidates of every source of turns that the policy uses.
 func (g *turnSource) gather(ctx context.Context, words Words, search *retrieval.Policy) error {
 	var cut *slice.Slice
 	if g.anchor != nil && g.policy.Quotas[contexts.FromSlice] > 0 {
@@ -68,7 +68,7 @@ func (g *turnSource) gather(ctx context.Context, words Words, search *retrieval.
 	return cmp.Or(err, wrong)
 }
 
-// fromIndex takes the candidates that an index has.
+// fromIndex gathers candidates from an index.
 func (g *turnSource) fromIndex(x *retrieval.Index, search *retrieval.Policy, q *retrieval.Query, cut *slice.Slice) {
 	if g.anchor != nil {
 		g.fromConversation(x.Conversation(g.anchor.Turn.Conversation, g.AsOf))
@@ -80,13 +80,13 @@ func (g *turnSource) fromIndex(x *retrieval.Index, search *retrieval.Policy, q *
 	compares := g.compares()
 	for _, c := range g.found {
 		if compares {
-			c.terms = slices.Clone(x.Terms(c.id)) // an erasure changes those of the index
+			c.terms = slices.Clone(x.Terms(c.id)) // an erasure changes the terms in the index
 		}
 		c.Features[contexts.FeatureRecency] = retrieval.Halved(int64(g.reference)-int64(c.createdAt), g.policy.HalfLife)
 	}
 }
 
-// candidate returns the candidate of a turn, nil if it has no text, or none with words in it.
+// candidate returns the candidate of a turn, and adds it if necessary. It returns nil if the turn has no text or no words, came later, or is out of bounds.
 func (g *turnSource) candidate(t *retrieval.Turn) *contexts.Candidate {
 	if c, ok := g.found[t.ID]; ok {
 		return &c.Candidate
@@ -103,7 +103,7 @@ func (g *turnSource) candidate(t *retrieval.Turn) *contexts.Candidate {
 	return &c.Candidate
 }
 
-// from adds a source to a candidate, with the feature that it gives.
+// from adds a source to a candidate, with the feature that the source sets. c may be nil.
 func from(c *contexts.Candidate, s contexts.Source, f contexts.Feature, v dag.PPM) {
 	if c != nil {
 		c.From[s] = true
@@ -111,15 +111,15 @@ func from(c *contexts.Candidate, s contexts.Source, f contexts.Feature, v dag.PP
 	}
 }
 
-// prompts reports whether a turn is a person's prompt: of role user, and a person is its author. Before the structure of records was read, the role
-// decided alone.
+// prompts reports whether a turn is a person's prompt: it has the role user, is not marked as brought by another credential, and its author is not a
+// program. Under dag.ReadAsMarked the author is ignored.
 func (g *turnSource) prompts(t *retrieval.Turn) bool {
 	return t.Role == dag.RoleUser && !t.Labels.Brought() && (g.Reading == dag.ReadAsMarked || !ingest.ByProgram(t.Author))
 }
 
-// shareOfOthers is the share of a conversation's text that was not said by a person. In an agent's session people say little, and
-// what they say decides what the rest is about; in talk among people it says nothing that one of them said it, and the last
-// turns say as much as any others.
+// shareOfOthers returns the share of a conversation's text that is not in persons' prompts, in ppm. In an agent's session people write little, and
+// their prompts determine the subject of the rest. In a conversation among people, a turn is not more important because a person
+// wrote it or because it is among the last.
 func (g *turnSource) shareOfOthers(turns iter.Seq[*retrieval.Turn]) dag.PPM {
 	all, persons := 0, 0
 	for t := range turns {
@@ -134,7 +134,7 @@ func (g *turnSource) shareOfOthers(turns iter.Seq[*retrieval.Turn]) dag.PPM {
 	return dag.PPM(uint64(dag.One) * uint64(all-persons) / uint64(all))
 }
 
-// fromConversation takes the last turns of the anchor's conversation, and what a person said in it. It gets them the newest first.
+// fromConversation gathers the last turns of the anchor's conversation, and the last prompts in it. turns yields the newest turn first.
 func (g *turnSource) fromConversation(turns iter.Seq[*retrieval.Turn]) {
 	g.others = g.shareOfOthers(turns)
 	weight := uint64(g.others)
@@ -155,7 +155,7 @@ func (g *turnSource) fromConversation(turns iter.Seq[*retrieval.Turn]) {
 	}
 }
 
-// fromSlice takes the turns of the slice around the anchor, the best first.
+// fromSlice gathers the turns of the slice around the anchor, the best first.
 func (g *turnSource) fromSlice(x *retrieval.Index, cut *slice.Slice) {
 	turns := slices.Clone(cut.Turns)
 	slices.SortFunc(turns, func(a, b slice.Selected) int {
@@ -175,7 +175,7 @@ func (g *turnSource) fromSlice(x *retrieval.Index, cut *slice.Slice) {
 	}
 }
 
-// fromSearch takes the best hits. The score in the search counts for every candidate, whatever source it is of.
+// fromSearch gathers the best hits. Every candidate gets its score in the search, whatever its source.
 func (g *turnSource) fromSearch(x *retrieval.Index, p *retrieval.Policy, q *retrieval.Query) {
 	if g.asked.Task == "" {
 		return
