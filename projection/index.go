@@ -293,7 +293,7 @@ func (x *Index) readTexts(ctx context.Context, into *retrieval.Index, upTo dag.S
 		if err == nil || errors.Is(err, errEnough) {
 			break
 		}
-		if !errors.Is(err, store.ErrDamaged) || after >= upTo || len(damaged) == mostDamaged {
+		if !errors.Is(err, store.ErrDamaged) || after >= upTo || len(damaged) >= mostDamaged {
 			return err
 		}
 		after++ // the damaged turn is the first turn after the last one read; if this is the number of an entry, a later scan finds the turn
