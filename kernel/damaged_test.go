@@ -9,8 +9,10 @@ import (
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/history/erasures"
 	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/retrieval"
 	gkslice "github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/issued"
@@ -254,5 +256,47 @@ func TestDamageEndsWithAnErasure(t *testing.T) {
 	must(k.Turns().Erase(t.Context(), tenant, ids[4], "asked for"))
 	if damaged, hits, err := asked(); damaged != 0 || hits != 8 || err != nil {
 		t.Errorf("when it is erased %d are damaged and %d found, and a context gives %v", damaged, hits, err)
+	}
+}
+
+// A spoiled erasure of a turn reads facts whose private halves were damaged.
+type spoiled struct{ *knowledge.Erasure }
+
+func (c spoiled) spoil(k *history.State) *history.State {
+	for seq, e := range k.Entries {
+		e.Private = e.Private[:len(e.Private)/2]
+		k.Entries[seq] = e
+	}
+	return k
+}
+
+func (c spoiled) Needs(k *history.State) history.Needs         { return c.Erasure.Needs(c.spoil(k)) }
+func (c spoiled) Plan(k *history.State) (*history.Plan, error) { return c.Erasure.Plan(c.spoil(k)) }
+
+// TestErasedFactThatIsListed asks about a fact that was erased while its entry was damaged, so that indexes of names lead to it still: the answer is that the store is damaged.
+func TestErasedFactThatIsListed(t *testing.T) {
+	t.Parallel()
+	good := stores["memory"](t)
+	k := over(t, good, token.NewAuthority(ring(t, "k1")))
+	ids := chain(t, k, 3)
+	fact := must(knowledge.NewFact("ada", "knows", "babbage", "user"))
+	fact.Turn = ids[1]
+	must(k.Facts().Learn(t.Context(), tenant, []knowledge.Act{{Kind: knowledge.Assert, Fact: fact}}))
+	if err := good.Write(t.Context(), tenant, spoiled{&knowledge.Erasure{Turn: ids[1], At: 9}}); err != nil {
+		t.Fatal(err)
+	}
+	for name, ask := range map[string]func() error{
+		"a slice of facts": func() error {
+			_, err := k.Facts().Slice(t.Context(), tenant, api.FactSliceRequest{Start: []string{"ada"}})
+			return err
+		},
+		"a context": func() error {
+			_, err := k.Contexts().Assemble(t.Context(), tenant, api.ContextRequest{Task: "whom does ada know"})
+			return err
+		},
+	} {
+		if err := ask(); !errors.Is(err, history.ErrDamaged) {
+			t.Errorf("%s: %v, want %v", name, err, history.ErrDamaged)
+		}
 	}
 }

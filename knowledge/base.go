@@ -63,7 +63,7 @@ func appendActs(list []Recorded, entries []history.Entry) ([]Recorded, error) {
 		}
 		r, err := FromEntry(&entries[i])
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%w: %w", history.ErrDamaged, err)
 		}
 		list = append(list, r)
 	}

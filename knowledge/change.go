@@ -219,7 +219,7 @@ func (c *change) known(k *history.State) (Known, error) {
 			}
 			r, err := FromEntry(&e)
 			if err != nil {
-				return known, err
+				return known, fmt.Errorf("%w: %w", history.ErrDamaged, err)
 			}
 			aliases = append(aliases, r)
 		}

@@ -42,7 +42,7 @@ func appendVersion(dst []byte, opened dag.Seq, confidence dag.PPM, content *dag.
 
 func readVersion(t *history.Term) (b Belief, content dag.Digest, err error) {
 	if len(t.Value) != versionBytes || len(t.Key) != len(ID{}) {
-		return b, content, fmt.Errorf("the version that number %d began is damaged", t.Since)
+		return b, content, fmt.Errorf("%w: the version that number %d began", history.ErrDamaged, t.Since)
 	}
 	b = Belief{Since: t.Since, Opened: dag.Seq(binary.BigEndian.Uint64(t.Value)), Confidence: dag.PPM(binary.BigEndian.Uint32(t.Value[8:]))}
 	copy(content[:], t.Value[12:])
@@ -67,7 +67,7 @@ func edgeKey(name string, confidence dag.PPM, id *ID) []byte {
 // readEdgeKey returns the name and the confidence in an edge's key.
 func readEdgeKey(t *history.Term) (name NameKey, confidence dag.PPM, err error) {
 	if len(t.Key) != edgeKeyBytes {
-		return name, 0, fmt.Errorf("an edge of the version that number %d began is damaged", t.Since)
+		return name, 0, fmt.Errorf("%w: an edge of the version that number %d began", history.ErrDamaged, t.Since)
 	}
 	copy(name[:], t.Key)
 	doubt := dag.PPM(binary.BigEndian.Uint32(t.Key[len(name):]))
@@ -86,7 +86,7 @@ func readEdge(t *history.Term) (Edge, error) {
 	e := t.Entry
 	a, err := readPrivate(Assert, e.Private)
 	if err != nil || e.Kind != history.Kind(types[Assert]) || len(t.Key) != edgeKeyBytes {
-		return Edge{}, fmt.Errorf("an edge of the version that number %d began is damaged", t.Since)
+		return Edge{}, fmt.Errorf("%w: an edge of the version that number %d began", history.ErrDamaged, t.Since)
 	}
 	f := &a.Fact
 	edge := Edge{Incoming: t.Index == indexIncoming}

@@ -170,7 +170,7 @@ func believed(terms []history.Term, revisions map[dag.Seq]*Revision, entries map
 	for i := range terms {
 		t := &terms[i]
 		if len(t.Value) != 8 || len(t.Key) < 2 {
-			return nil, fmt.Errorf("the element that number %d began is damaged", t.Since)
+			return nil, fmt.Errorf("%w: the element that number %d began", history.ErrDamaged, t.Since)
 		}
 		seq := dag.Seq(binary.BigEndian.Uint64(t.Value))
 		r, ok := revisions[seq]
@@ -189,7 +189,7 @@ func believed(terms []history.Term, revisions map[dag.Seq]*Revision, entries map
 			continue // it was erased after the terms were read
 		}
 		if p.At >= len(r.Statements) {
-			return nil, fmt.Errorf("an element of number %d is damaged", seq)
+			return nil, fmt.Errorf("%w: an element of number %d", history.ErrDamaged, seq)
 		}
 		seen[p] = true
 		list = append(list, Believed{p, t.Since})

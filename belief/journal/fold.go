@@ -38,7 +38,7 @@ func (p place) bytes() []byte {
 
 func readPlace(t *history.Term) (place, error) {
 	if len(t.Value) != 12 {
-		return place{}, fmt.Errorf("a term of index %d that number %d began is damaged", t.Index, t.Since)
+		return place{}, fmt.Errorf("%w: a term of index %d that number %d began", history.ErrDamaged, t.Index, t.Since)
 	}
 	return place{dag.Seq(binary.BigEndian.Uint64(t.Value)), int(binary.BigEndian.Uint32(t.Value[8:]))}, nil
 }
