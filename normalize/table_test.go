@@ -61,7 +61,7 @@ func TestTableRefuses(t *testing.T) {
 	}{
 		{Change{Alias: "NYC", Canonical: "New York"}, ErrAmbiguous, []string{`"nyc"`, `"new-york-city"`, `"new-york"`, "remove"}},
 		{Change{Alias: "big apple", Canonical: "nyc"}, ErrChain, []string{`"big-apple"`, `"nyc"`, `use "new-york-city"`}},
-		{Change{Alias: "los angeles", Canonical: "city of angels"}, ErrChain, []string{`"los-angeles"`, `"city-of-angels"`, `"la"`, "re-point"}},
+		{Change{Alias: "los angeles", Canonical: "city of angels"}, ErrChain, []string{`"los-angeles"`, `"city-of-angels"`, `"la"`, "point them to"}},
 		{Change{Alias: "A.B", Canonical: "a b"}, ErrSelf, []string{`"A.B"`, `"a b"`, `"a-b"`}},
 		{Change{Alias: "nyc", Canonical: "NYC"}, ErrSelf, nil},
 		{Change{Alias: "new-york-city", Canonical: "nyc"}, ErrChain, nil},

@@ -137,7 +137,7 @@ func TestBounds(t *testing.T) {
 	}
 	document := func(members string) string { return `{"type":"kind_policy_v1",` + members + `}` }
 	for what, c := range map[string]struct{ good, bad, says string }{
-		"kinds":        {`"kinds":` + list(kinds.MaxKinds, `{"name":"k#"}`), `"kinds":` + list(kinds.MaxKinds+1, `{"name":"k#"}`), "257 kinds"},
+		"kinds":        {`"kinds":` + list(kinds.MaxKinds, `{"name":"k#"}`), `"kinds":` + list(kinds.MaxKinds+1, `{"name":"k#"}`), "kinds: there are 257"},
 		"functional":   {`"functional":` + list(kinds.MaxPredicates, `"p #"`), `"functional":` + list(kinds.MaxPredicates+1, `"p #"`), "1025 functional"},
 		"exclusive":    {`"exclusive":` + list(kinds.MaxPredicates, `{"predicate":"p #","objects":["a","b"]}`), `"exclusive":` + list(kinds.MaxPredicates+1, `{"predicate":"p #","objects":["a","b"]}`), "1025 exclusive"},
 		"objects":      {`"exclusive":[{"predicate":"p","objects":` + list(kinds.MaxObjects, `"o #"`) + `}]`, `"exclusive":[{"predicate":"p","objects":` + list(kinds.MaxObjects+1, `"o #"`) + `}]`, "257 different"},

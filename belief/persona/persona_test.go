@@ -117,7 +117,7 @@ func TestBounds(t *testing.T) {
 	if _, _, err := persona.Seal(d, s); !errors.Is(err, persona.ErrTooLarge) {
 		t.Errorf("too many items: %v", err)
 	}
-	if _, err := persona.Parse(d.Append(nil)); !errors.Is(err, persona.ErrForm) || !strings.Contains(err.Error(), "items: 5001 items") {
+	if _, err := persona.Parse(d.Append(nil)); !errors.Is(err, persona.ErrForm) || !strings.Contains(err.Error(), "items: there are 5001 items") {
 		t.Errorf("too many items: %v", err)
 	}
 }

@@ -17,7 +17,7 @@ func TestConstraintChecks(t *testing.T) {
 	if len(d.checks) != 2 {
 		t.Fatalf("%+v", d.checks)
 	}
-	for i, want := range []struct{ status, found, mend string }{{wrong, "acme/full has 300 in 9000 bytes", "belief rules acme/full"}, {note, "2 items of kinds", "belief revise"}} {
+	for i, want := range []struct{ status, found, mend string }{{wrong, "acme/full has 300 constraints of 9000 bytes", "belief rules acme/full"}, {note, "2 items of the kinds", "belief revise"}} {
 		if c := d.checks[i]; c.Status != want.status || !strings.Contains(c.Found, want.found) || !strings.Contains(c.Mend, want.mend) {
 			t.Errorf("%+v, want %+v", c, want)
 		}
