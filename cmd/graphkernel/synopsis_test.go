@@ -15,10 +15,12 @@ import (
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 )
 
-// synopsisOf is the place in docs/cli.md for the lines of commands, those below them included. Names are apart by blanks; a hyphen stands for a blank in a name.
-var synopsisOf = regexp.MustCompile(`(?s)(<!-- synopsis: ([a-z -]+) -->\n)(.*?)(<!-- /synopsis -->)`)
+// synopsisOf matches a place in docs/cli.md for the lines of commands, including their subcommands. Names are separated by blanks, and have a hyphen for each
+// blank; * is all commands that have no other place.
+var synopsisOf = regexp.MustCompile(`(?s)(<!-- synopsis: ([a-z* -]+) -->\n)(.*?)(<!-- /synopsis -->)`)
 
-// TestSynopses compares the lines that docs/cli.md has for commands with the commands. Each command that can be run is on the page once. -update writes them.
+// TestSynopses compares the lines that docs/cli.md has for commands with the commands. Each command that can be run is on the page once. With -update, it
+// writes the lines.
 func TestSynopses(t *testing.T) {
 	t.Parallel()
 	const file = "../../docs/cli.md"
@@ -33,23 +35,38 @@ func TestSynopses(t *testing.T) {
 		of[strings.ReplaceAll(strings.TrimPrefix(c.CommandPath(), root.Name()+" "), " ", "-")] = c
 		lacking[c] = c.HasParent() && c.Runnable() && !is(c.RunE, cli.ShowHelp) && c.Name() != "help"
 	}
-	made := synopsisOf.ReplaceAllFunc(page, func(place []byte) []byte {
-		parts := synopsisOf.FindSubmatch(place)
-		lines := "\n"
-		for name := range strings.FieldsSeq(string(parts[2])) {
-			if of[name] == nil {
-				t.Errorf("%s: a synopsis of %q, which is no command", file, name)
-				continue
+	lines := func(all []*cobra.Command) (text string) {
+		for _, c := range all {
+			if lacking[c] {
+				text += synopsis(c)
 			}
-			for _, c := range everyCommand(of[name]) {
-				if lacking[c] {
-					lines += synopsis(c)
-				}
-				delete(lacking, c)
-			}
+			delete(lacking, c)
 		}
-		return append(append(parts[1], lines+"\n"...), parts[4]...)
-	})
+		return text
+	}
+	write := func(page []byte, others bool) []byte {
+		return synopsisOf.ReplaceAllFunc(page, func(place []byte) []byte {
+			parts := synopsisOf.FindSubmatch(place)
+			names := string(parts[2])
+			if others != (names == "*") {
+				return place
+			}
+			text := "\n"
+			if others {
+				text += lines(everyCommand(root))
+			} else {
+				for name := range strings.FieldsSeq(names) {
+					if of[name] == nil {
+						t.Errorf("%s: a synopsis of %q, which is no command", file, name)
+						continue
+					}
+					text += lines(everyCommand(of[name]))
+				}
+			}
+			return append(append(parts[1], text+"\n"...), parts[4]...)
+		})
+	}
+	made := write(write(page, false), true)
 	for c, is := range lacking {
 		if is {
 			t.Errorf("%s has no synopsis of %s", file, c.CommandPath())
