@@ -165,7 +165,7 @@ func TestConstraintBounds(t *testing.T) {
 	for n := range 8 { // 16 KiB
 		must(k.Beliefs().Operate(ctx, tenant, rule(journal.Revise, belief.Item(fmt.Sprintf("kref://acme/desk/full-%d.hard_rule", n)), n, journal.MaxConstraint)))
 	}
-	refused("bytes of a space", s, func() error { return operate(k, rule(journal.Revise, "", 9, 0)) }, "would have 9 in", "16384", "belief rules", "belief contract")
+	refused("bytes of a space", s, func() error { return operate(k, rule(journal.Revise, "", 9, 0)) }, "would have 9 constraints in", "16384", "belief rules", "belief contract")
 
 	k, s = fresh()
 	addOf := func(n int) belief.Item { return belief.Item(fmt.Sprintf("kref://acme/desk/rule-%d.hard_rule", n)) }

@@ -206,7 +206,7 @@ func TestSearchByVectors(t *testing.T) {
 	if err := k.Policies().Register(t.Context(), tenant, must(policy.Bind("dense-context@1", p))); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := k.Contexts().Preview(t.Context(), tenant, api.ContextRequest{Task: "a", Policy: "dense-context@1"}); !errors.Is(err, policy.ErrMismatch) || !strings.Contains(err.Error(), "nobody could make again") {
+	if _, err := k.Contexts().Preview(t.Context(), tenant, api.ContextRequest{Task: "a", Policy: "dense-context@1"}); !errors.Is(err, policy.ErrMismatch) || !strings.Contains(err.Error(), "cannot be computed again") {
 		t.Errorf("a context by vectors: %v", err)
 	}
 }
@@ -295,7 +295,7 @@ func TestSearchJudged(t *testing.T) {
 	if err := k.Policies().Register(t.Context(), tenant, must(policy.Bind("judged-context@1", c))); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := k.Contexts().Preview(t.Context(), tenant, api.ContextRequest{Task: "a", Policy: "judged-context@1"}); !errors.Is(err, policy.ErrMismatch) || !strings.Contains(err.Error(), "nobody could ask again") {
+	if _, err := k.Contexts().Preview(t.Context(), tenant, api.ContextRequest{Task: "a", Policy: "judged-context@1"}); !errors.Is(err, policy.ErrMismatch) || !strings.Contains(err.Error(), "cannot be asked again") {
 		t.Errorf("a context that is reranked: %v", err)
 	}
 }

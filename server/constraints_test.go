@@ -58,7 +58,7 @@ func TestTooManyConstraints(t *testing.T) {
 		q := question{op: "proposeBeliefs", key: agent, body: api.BeliefRequest{Space: "acme/s", Statements: []api.BeliefStatement{{Subject: "agent", Predicate: fmt.Sprint("keeps-", n), Object: "it", Not: true}}}}
 		if n < journal.MaxWaiting {
 			s.expect(200, q)
-		} else if p := s.refused(422, "too_many_waiting", q); !strings.Contains(p.Detail, "50 of") {
+		} else if p := s.refused(422, "too_many_waiting", q); !strings.Contains(p.Detail, "50 proposals of") {
 			t.Error(p.Detail)
 		}
 	}
