@@ -53,7 +53,7 @@ func (c Facts) Retract(ctx context.Context, f api.FactFilter, reason string, dry
 	return w, err
 }
 
-// History returns the whole history of a statement, by ascending number. An error ends it.
+// History returns the whole history of a statement, by ascending number. The iteration ends with the first error.
 func (c Facts) History(ctx context.Context, statement dag.Digest) iter.Seq2[api.KnowledgeAct, error] {
 	return all(func(p api.Paging) ([]api.KnowledgeAct, string, error) {
 		w, err := call(ctx, c.conn, api.FactsHistory, api.HistoryOf{Statement: statement, Paging: p})
@@ -61,7 +61,7 @@ func (c Facts) History(ctx context.Context, statement dag.Digest) iter.Seq2[api.
 	})
 }
 
-// Aliases returns the alias table in ascending order as of a sequence number; 0 is the present. An error ends it.
+// Aliases returns the alias table in ascending order as of a sequence number; 0 is the present. The iteration ends with the first error.
 func (c Facts) Aliases(ctx context.Context, asOf dag.Seq) iter.Seq2[api.Alias, error] {
 	return all(func(p api.Paging) ([]api.Alias, string, error) {
 		w, err := call(ctx, c.conn, api.ListAliases, api.AliasesOf{View: api.View{AsOf: asOf}, Paging: p})

@@ -139,7 +139,7 @@ func (c Slices) Render(ctx context.Context, r Request, format string) ([]byte, e
 	return a.body, nil
 }
 
-// All returns the record of every issued bundle, in the order of issue. An error ends it.
+// All returns the record of every issued bundle, in the order of issue. The iteration ends with the first error.
 func (c Slices) All(ctx context.Context) iter.Seq2[api.Issued, error] {
 	return all(func(p api.Paging) ([]api.Issued, string, error) {
 		w, err := call(ctx, c.conn, api.ListSlices, api.SliceQuery{Paging: p})

@@ -93,7 +93,7 @@ func (c Turns) Erase(ctx context.Context, id dag.TurnID, reason string) (api.Era
 	return call(ctx, c.conn, api.EraseTurn, api.Erasure{ID: id, Body: api.ErasureRequest{Reason: reason}})
 }
 
-// Conversations returns every conversation, by ascending id. An error ends it.
+// Conversations returns every conversation, by ascending id. The iteration ends with the first error.
 func (c Turns) Conversations(ctx context.Context) iter.Seq2[api.Conversation, error] {
 	return all(func(p api.Paging) ([]api.Conversation, string, error) {
 		w, err := call(ctx, c.conn, api.ListConversations, api.ConversationQuery{Paging: p})

@@ -171,7 +171,7 @@ func (t *tree) openOwned(path string) (in io.ReadCloser, lost string) {
 	return file, ""
 }
 
-// savedTurn makes a turn of a file that a turn names.
+// savedTurn makes a turn from a saved file that another turn names.
 func (s *claudeSession) savedTurn(rec *claudeRecord, t *claudeTurn, of *claudeNode, name string, sv *savedResult) error {
 	r := s.r
 	before := r.beginFile(sv.path, ClaudeCode)

@@ -11,7 +11,7 @@ import (
 	"github.com/graphkernel/graphkernel/retrieval"
 )
 
-// MaxNewest is the maximum number of conversations that are listed of a folder.
+// MaxNewest is the maximum number of conversations that are listed for a folder.
 const MaxNewest = 5
 
 // A Folder is a folder in which agents worked, as named by the first turns of conversations.

@@ -17,7 +17,7 @@ type Base struct{ history.History }
 // MaxAsks bounds the asks of one call of Edges, and the spans of one call of ActsIn.
 const MaxAsks = 8 << 10
 
-// Learn records acts at a time, all of them or none, and returns the outcome of each. Each act that changes something
+// Learn records acts with the given time, all of them or none, and returns the outcome of each. Each act that changes something
 // takes the next sequence number, in the given order. Learn decides as [Prepared.Plan] does, by the beliefs at the commit:
 // of two writers that would end one belief, the second gets ErrNotBelieved or the result Absent. At most MaxBatch acts.
 func (b Base) Learn(ctx context.Context, tenant dag.Tenant, acts []Act, at dag.Time) ([]Outcome, error) {

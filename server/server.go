@@ -324,7 +324,7 @@ type Stopping struct {
 	// Delay is how long requests are still accepted after the stop has begun, each answered with Connection: close. A
 	// load balancer learns from /health/ready, or from that header, to send requests elsewhere.
 	Delay time.Duration
-	// Grace is how long requests at work may take to finish after the delay.
+	// Grace is how long requests in progress may take to finish after the delay.
 	Grace time.Duration
 }
 

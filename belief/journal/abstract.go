@@ -93,7 +93,7 @@ func (c *abstracting) original(k *history.State, f *folding, a belief.Address, s
 		return nil
 	}
 	if f.guards(s.current) {
-		return fmt.Errorf("%w: %s is published; remove the tag published first, or set a lower specificity", belief.ErrProtected, a)
+		return fmt.Errorf("%w: %s is published; first remove its tag published, or set a lower specificity", belief.ErrProtected, a)
 	}
 	reason := fmt.Sprintf("%s takes its place", to)
 	head, err := f.retract(s.ending(nil), salt, reason, f.plan.Head(k.Head), c.At)

@@ -168,7 +168,7 @@ func (c *acting) Plan(k *history.State) (*history.Plan, error) {
 	}
 	if protected := s.tags[Published]; c.Tag == Current && protected != nil && protected.Until == history.Forever && s.current != nil {
 		if at, err := readPlace(protected); err != nil || at.number == s.current.Number {
-			return nil, fmt.Errorf("%w: revision %d of %s is published; remove the tag published first", belief.ErrProtected, s.current.Number, c.Item)
+			return nil, fmt.Errorf("%w: revision %d of %s is published; first remove its tag published", belief.ErrProtected, s.current.Number, c.Item)
 		}
 	}
 	believes := to != nil && !to.Erased && (c.Tag == Current && !lapsed || c.Tag == "")

@@ -366,7 +366,7 @@ func (f *folding) lower(k *history.State, l *Lowering, by string, at dag.Time, s
 		return fmt.Errorf("%w: %s, of which revision %d was read", ErrChanged, l.Item, l.Number)
 	}
 	if f.guards(s.current) {
-		return fmt.Errorf("%w: revision %d of %s is published; remove the tag published first", belief.ErrProtected, l.Number, l.Item)
+		return fmt.Errorf("%w: revision %d of %s is published; first remove its tag published", belief.ErrProtected, l.Number, l.Item)
 	}
 	was := s.current
 	r := *was

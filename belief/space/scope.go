@@ -31,8 +31,8 @@ func (s Scope) Check(space belief.Space) error {
 	return nil
 }
 
-// Shows reports whether a fact with a source may be shown: no belief asserts it, or a belief in a space of the scope does. A belief's
-// source without a valid item is not shown.
+// Shows reports whether a fact with a source may be shown: no belief asserts it, or a belief in a space of the scope does. A fact whose
+// source names a belief without a valid item is not shown.
 func (s Scope) Shows(source string) bool {
 	item, held := knowledge.HolderOf(source)
 	if s.Whole() || !held {

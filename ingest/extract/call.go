@@ -183,7 +183,7 @@ func oneResult(text string) (result, bool) {
 	return result{text: said, failed: true}, ok
 }
 
-// results finds facts in a turn with results of its parents' calls. It reads the parents in the order of their ids, so the
+// results finds facts in a turn that contains results of its parents' calls. It reads the parents in the order of their ids, so the
 // order of parents has no effect.
 func (x *extraction) results(parents []dag.TurnID, parent func(dag.TurnID) (said, bool)) {
 	results, ok := resultsOf(&x.self)

@@ -238,8 +238,8 @@ func luhn(number string) bool {
 	return n > 1 && sum%10 == 0 && !same
 }
 
-// starts are words that begin the matches of rules whose keywords are further inside: without them, the expression would search
-// the whole of every text that contains a common word.
+// starts are words that begin the matches of rules whose keywords are further inside the match. Without
+// these words, the expression would search the whole of every text that contains a common word.
 var starts = map[string][]string{
 	"kubernetes-secret-yaml": {"kind:", "data:"},
 }

@@ -32,7 +32,8 @@ func (x *Index) join(n int32) {
 	x.windows = append(x.windows, window)
 }
 
-// widen adds to the window of a turn: its length with its neighbours. A turn that does not count has none.
+// widen adds length to the window of a turn. A window is the length of a turn together with its neighbours. A turn that does
+// not count has no window.
 func (x *Index) widen(n int32, length int64) {
 	if x.windows[n] >= 0 {
 		x.windows[n] += length

@@ -20,8 +20,8 @@ type Delivery struct {
 	TaskOf  Turns         // the turns whose words the task contains, as far as the caller named them
 }
 
-// A Recipient names a session of an agent, and the event of the agent at which a hook handed it a context, in the words
-// of the hook. The zero value is no hook.
+// A Recipient names the session of an agent to which a hook handed a context, and the event at which it did so. All names
+// are those that the hook received. The zero value says that there was no hook.
 type Recipient struct {
 	Agent   string `json:"agent" max:"200"`
 	Session string `json:"session" max:"200"`

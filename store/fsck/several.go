@@ -6,7 +6,7 @@ import (
 )
 
 // askers is the number of concurrent queries where the contract has no query for
-// several things: one after the other, they would take most of the time of a check.
+// several things at once. One after the other, these queries would take most of the time of a check.
 const askers = 8
 
 // atOnce calls ask n times, with several calls at once.

@@ -27,8 +27,8 @@ type Write struct {
 	Done   func(context.Context, store.Store) (bool, error)
 }
 
-// Writes returns one write of each kind, each with every step of its method.
-// Back ends use them for faults of their own, such as the end of the process.
+// Writes returns one write of each kind. Each write goes through every step of its method.
+// Back ends also use these writes to test their own faults, such as the end of the process.
 func Writes() []Write {
 	before := func(ctx context.Context, s store.Store) error {
 		chain := Chain(1, 5, 0)

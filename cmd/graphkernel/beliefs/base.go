@@ -66,15 +66,15 @@ func whyCommand(a *cli.App) *cobra.Command {
 	return cli.Op(a, api.ExplainBelief, cli.Command[api.WhyQuery, api.Why]{
 		Use:   "why SPACE SUBJECT PREDICATE OBJECT",
 		Short: "Explain why a statement is believed, or why it no longer is",
-		Long: `Shows a minimal set of statements and rules from which it follows, who wrote them, and the turns that they
+		Long: `Shows a minimal set of statements and rules from which the statement follows, who wrote them, and the turns that they
 rest on. It also shows when the statement was believed before, until when, who ended that, and which premise
 fell. A statement that was never believed is distinguished from one that was erased.
 
 "state" is believed, ended, erased or never. If it is erased, no remaining revision ever made the statement
-believed, but the revisions that "erased" lists may have: nothing says what they stated. "ending" is
+believed. The revisions that "erased" lists may have done so: nothing says what they stated. "ending" is
 given_up, contradicted, deprecated, moved or policy. "lost" lists what ended: the items that stated it, or
-the part of its premises that fell. "class" is how entrenched it is, by who wrote it, from the least on:
-inferred, tool, verified, human, published or hard_rule.`,
+the part of its premises that fell. "class" is how entrenched a revision is, which follows from who wrote it; from the least
+to the most entrenched: inferred, tool, verified, human, published or hard_rule.`,
 		Example: `  graphkernel belief why acme/support customer-7 prefers e-mail
   graphkernel belief why acme/support customer-7 uses linux --not`,
 		Args: []string{"space", "subject", "predicate", "object"}, Completes: a.Stores.CompleteSpaces(),

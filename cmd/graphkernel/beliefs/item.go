@@ -221,7 +221,7 @@ func printImpact(w io.Writer, of *api.Impact) {
 // changing adds to a command what all commands that change an item share: the store is opened for writing, the help explains addresses, and the outcome is
 // printed after the text that did returns.
 func changing[In any](c cli.Command[In, api.KrefChange], ref func(*In) string, did func(*In) string) cli.Command[In, api.KrefChange] {
-	c.Opens, c.Long = cli.ToWrite, c.Long+"\n\n"+refHelp+"\n\noutcome is changed, unchanged or refused; conflict is what cannot be believed together."
+	c.Opens, c.Long = cli.ToWrite, c.Long+"\n\n"+refHelp+"\n\n\"outcome\" is changed, unchanged or refused; \"conflict\" lists the statements that cannot be believed together."
 	c.Hint = func(in *In) string { return refHint(ref(in)) }
 	c.Print = func(w io.Writer, in *In, out *api.KrefChange) {
 		printChange(w, out, belief.Item(ref(in)).Space(), did(in))
@@ -259,7 +259,7 @@ func tagCommand(a *cli.App) *cobra.Command {
 		Short: "Point a tag to a revision, or remove it",
 		Long: `Points a tag of an item to one of its revisions; none removes the tag. The revision tagged "current" is the
 one that is believed. Moving that tag is refused (exit code ` + strconv.Itoa(refusedExit) + `) if the revision would contradict another belief.
-The revision tagged "published" is protected: a revision of beliefs cannot make it give way. Other tags mean
+The revision tagged "published" is protected: it never gives way when other statements are revised. Other tags mean
 whatever you choose.`,
 		Example: `  graphkernel belief tag kref://acme/support/4f1c0a.fact published 2
   graphkernel belief tag kref://acme/support/4f1c0a.fact current 1 --reason "the call was about another customer"

@@ -41,10 +41,10 @@ func exportPersonaCommand(a *cli.App) *cobra.Command {
 	var pairs, people []string
 	c := &cobra.Command{
 		Use:   "export SPACE",
-		Short: "Write the part of a space that may leave it, signed",
+		Short: "Write a signed file with the part of a space that may leave the space",
 		Long: `Writes a persona: a DSSE envelope around a document gkpersona/1. Names of people are replaced by aliases, in
 statements and in texts, in any case and spelling. An item that has such a name inside a longer word is left
-out. It needs an identity.
+out. The command needs an identity.
 
 The result lists the items that were left out, and the names that could not be replaced: names of people
 that the space knows or --person gives, and capitalized words within sentences of texts. Look at that list

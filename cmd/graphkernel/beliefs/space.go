@@ -184,9 +184,9 @@ func conflictsCommand(a *cli.App) *cobra.Command {
 	return cli.Op(a, api.BeliefConflicts, cli.Command[api.ConflictsQuery, api.Conflicts]{
 		Use:   "conflicts SPACE",
 		Short: "List the proposals that were not taken",
-		Long: `Lists the proposals that were not taken because they contradict something more entrenched or protected, and
-that nobody has decided yet. graphkernel belief resolve takes a proposal, drops it or defers it; then it is
-no longer listed. "with" are the revisions that would have given way.`,
+		Long: `Lists the proposals that were not taken because they contradict something that is protected or more entrenched,
+and that nobody has decided yet. graphkernel belief resolve takes a proposal, drops it or defers it; then it is
+no longer listed. "with" lists the revisions that would have given way.`,
 		Example: `  graphkernel belief conflicts acme/support`,
 		Args:    inSpace, Completes: a.Stores.CompleteSpaces(),
 		Hint: func(in *api.ConflictsQuery) string { return spaceHint(string(in.Space), 0) },

@@ -47,8 +47,8 @@ that the agent goes on. The default SPOOL is that of the store or the service th
 environment name.
 
 With --context, the events SessionStart and UserPromptSubmit are answered with a context, between marks that
-have its id: at the start of a session, what was said last in the project; for a prompt, what other sessions
-of the project said that fits it. It has nothing from sessions that were held in another folder. The record
+have its id: at the start of a session with the latest turns of the project, for a prompt with turns of other
+sessions of the project that fit the prompt. A context has nothing from sessions that were held in another folder. The record
 of the context names the agent, the session and the event, and says so if the answer could not be written:
 see graphkernel contexts.
 

@@ -33,8 +33,8 @@ func residentCommand(a *cli.App) *cobra.Command {
 		Short: "Answer hooks for a while",
 		Long: `Keeps the store open and answers the hooks of one spool, so that they need not wait for the store. The socket
 for this may be used only by the same user. The process imports the sessions that hooks captured, prepares
-contexts for the next sessions, and ends when no hook has called for --idle. Hooks start it. If graphkernel
-serve runs, which does the same work, it ends at once. GRAPHKERNEL_RESIDENT=off keeps hooks from starting it.`,
+contexts for the next sessions, and ends when no hook has called for --idle. Hooks start it. It ends at once if
+graphkernel serve is running, which does the same work. GRAPHKERNEL_RESIDENT=off keeps hooks from starting it.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			spool, err := a.Settings.Spool()

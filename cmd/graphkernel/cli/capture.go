@@ -209,7 +209,7 @@ func (st *Stores) takeIn(ctx context.Context) {
 		st.io.Note("imported %s of %s that grew since the last import", Count(done.Turns, "turn"), Count(done.Sessions, "session"))
 	}
 	if err != nil && ctx.Err() == nil {
-		st.io.Note("graphkernel: some captured sessions could not be imported and keep waiting; see graphkernel capture: %v", err)
+		st.io.Note("graphkernel: some captured sessions could not be imported and keep waiting (graphkernel capture lists them): %v", err)
 	}
 }
 

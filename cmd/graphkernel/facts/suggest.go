@@ -31,8 +31,8 @@ func suggestAliasesCommand(a *cli.App) *cobra.Command {
 		Use:   "suggest",
 		Short: "Look for names that may stand for one entity",
 		Long: `Examines the names of entities in the facts that are believed, and lists names that may stand for one entity,
-so that a person can decide. Nothing is changed. It also shows the fragmentation: the average number of nodes
-per entity, if every spelling were a node, and with the present rule and aliases. 1 means none.
+so that a person can decide. Nothing is changed. It also shows the fragmentation, the average number of nodes per
+entity, twice: as if every spelling were a node, and with the present rule and aliases. 1 means no fragmentation.
 
   punctuation         the names differ in hyphens alone
   inverted            the last word of one is the first of the other

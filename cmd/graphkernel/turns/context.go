@@ -31,8 +31,8 @@ func contextCommand(a *cli.App) *cobra.Command {
 		Use:   "context TASK...",
 		Short: "Assemble what an agent should know for a task",
 		Long: `Chooses turns, facts and beliefs for a task, under a policy and a budget of tokens, and prints them as a prompt:
-turns that fit the words of the task, the slice around the anchor, what a person said and what was said last in
-its conversation, facts about the names in the task, and beliefs. The choice is signed, and recorded as shown.
+turns that fit the words of the task, the slice around the anchor, turns by persons and the last turns of the
+anchor's conversation, facts about the names in the task, and beliefs. The choice is signed, and a record says that it was shown.
 
 Hard rules, and other beliefs of kinds that every context contains, come first and are never cut: a budget that
 is too small for them is an error that names them. --space limits the spaces that they come from (default: all).

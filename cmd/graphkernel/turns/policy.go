@@ -47,8 +47,8 @@ and find@1 for searches.`,
 		Use:   "add FILE",
 		Short: "Register a policy",
 		Long: `Reads {"policy_id":"NAME@V","policy":{"type":"slice_policy_v1", …}}, or a policy of any other type, from a file or,
-for -, from standard input. A parameter that is left out has its default. Fractions are whole numbers of
-millionths, such as 0.35 or 1e-06; any other is refused.`,
+for -, from standard input. A parameter that is left out has its default. Fractions have at most six
+decimal places, such as 0.35 or 1e-06; any other number is refused.`,
 		Example: `  echo '{"policy_id":"narrow@1","policy":{"type":"slice_policy_v1","max_nodes":32,"distance_decay":0.7}}' |
     graphkernel policy add -
   echo '{"policy_id":"owners@1","policy":{"type":"fact_policy_v1","predicates":["owned by"],"max_hops":2}}' |
