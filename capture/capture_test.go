@@ -28,8 +28,8 @@ func TestReadEvent(t *testing.T) {
 		``:                             "nothing on standard input",
 		"\ufeff \n":                    "nothing on standard input",
 		`[]`:                           "want an object",
-		`{"hook_event_name":[]}`:       "no string hook_event_name",
-		`{"session_id":"s"}`:           "no string hook_event_name",
+		`{"hook_event_name":[]}`:       "no hook_event_name",
+		`{"session_id":"s"}`:           "no hook_event_name",
 		`{"hook_event_name":"Stop"} x`: "invalid character",
 		`{"hook_event_name":"Stop","transcript_path":"s.jsonl"}`: `"s.jsonl" is not absolute`,
 	} {

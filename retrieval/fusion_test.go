@@ -379,7 +379,7 @@ func TestModelInForm(t *testing.T) {
 	}
 	plain := DefaultPolicy()
 	empty := bytes.Replace(plain.Canonical(), []byte(`"method":"none",`), []byte(`"method":"none","model":"",`), 1)
-	if _, err := read(empty); err == nil || !strings.Contains(err.Error(), "says nothing") {
+	if _, err := read(empty); err == nil || !strings.Contains(err.Error(), "is present but empty") {
 		t.Errorf("%s: %v", empty, err)
 	}
 }
