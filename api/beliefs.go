@@ -87,7 +87,7 @@ func (s *WrittenStatement) Words() Written {
 	return Written{Subject: cmp.Or(s.Written.Subject, s.Subject), Predicate: cmp.Or(s.Written.Predicate, s.Predicate), Object: cmp.Or(s.Written.Object, s.Object)}
 }
 
-// A BeliefRequest asks for an operation on what is believed in a space.
+// A BeliefRequest asks for an operation on the beliefs of a space.
 type BeliefRequest struct {
 	Space      belief.Space      `json:"space" is:"BeliefSpace" tool:"Such as acme/support."`
 	Item       belief.Item       `json:"item,omitempty" is:"ItemAddress" doc:"The item whose revision this becomes. If left out, the item with a conflicting or an equal statement, or a new one." tool:"-"`

@@ -108,7 +108,7 @@ type Kind struct {
 	Withheld bool   // agents do not see it: the error concerns this program, or its stored data
 }
 
-// Kinds lists every code. docs/service.md repeats those that have a status, and a test compares them.
+// Kinds lists every code. docs/service.md repeats the codes with a status, and a test compares the two.
 var Kinds = map[Code]Kind{
 	CodeSyntax:          {Status: 400, Title: "The body is not strict JSON", Exit: ExitMalformed, Withheld: true},
 	CodeInvalid:         {Status: 400, Title: "The request does not have its form", Exit: ExitUsage},

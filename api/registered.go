@@ -36,7 +36,7 @@ func PoliciesOf(r policy.Registry) Policies {
 	return w
 }
 
-// StepOf shows an edge in the names that count, with those that were asserted and written.
+// StepOf returns an edge as a step: with its canonical names, and the names that were asserted and written.
 func StepOf(e *knowledge.Edge, aliases *normalize.Table) Step {
 	subject, object := aliases.Resolve(e.Subject), aliases.Resolve(e.Object)
 	return Step{

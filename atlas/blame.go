@@ -6,10 +6,10 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// Without returns a set of turns whose removal changes what is chosen. The function cut chooses without some turns, and returns
-// its choice in a comparable form. The set is minimal by inclusion: none of its turns can be left out of it; another set may be
-// smaller. It is searched for among all candidates, then among the last two, four and so on, which should be those that matter
-// most. It is empty if removing none of these changes anything. Each turn costs a cut, and another one after a turn was left out.
+// Without returns a set of turns whose removal changes a choice. The function cut chooses without some turns, and returns its
+// choice in a comparable form. The set is minimal by inclusion: each of its turns is needed, though another set may be smaller.
+// Without searches among all candidates, then among the last two, four and so on, so the candidates that matter most should be
+// the last. The set is empty if no removal changes the choice. Each turn costs a cut, and another one after a turn was left out.
 func Without[T comparable](candidates []dag.TurnID, cut func(without []dag.TurnID) (T, error)) ([]dag.TurnID, error) {
 	whole, err := cut(nil)
 	if err != nil {

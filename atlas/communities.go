@@ -53,7 +53,7 @@ const (
 // passes bounds the passes of one start.
 const passes = 3
 
-// grown divides the numbers in passes, each of which begins with the result of the one before, until a pass improves nothing.
+// grown divides the numbers in passes until a pass improves nothing. Each pass begins with the result of the pass before.
 func (l *level) grown(ctx context.Context) (best Communities, err error) {
 	of := make([]int32, len(l.degree))
 	for i := range of {

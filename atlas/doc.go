@@ -1,5 +1,5 @@
-// Package atlas owns the analysis of the graph of what was used: turns with the edges between them, and the slices and contexts that contained
-// them. It is pure. All results are integers, depend on the input alone, and are the same for any order of the input and any number of workers.
+// Package atlas owns the analysis of the graph of use: turns with their edges, and the slices and contexts that contained
+// the turns. It is pure. All results are integers, depend on the input alone, and are the same for any order of the input and any number of workers.
 //
 //	g := atlas.New(turns)
 //	ranks, err := g.PageRank(ctx)

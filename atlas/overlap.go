@@ -156,7 +156,7 @@ func (c *candidates) index(sets []Set) {
 	}
 }
 
-// before appends the sets before set i that may share something with it, and counts for each what they have in common: members, or bands.
+// before appends the sets before set i that may share something with it, and counts the members, or bands, that each has in common with set i.
 func (c *candidates) before(sets []Set, i int, shared, seen []int32) []int32 {
 	see := func(others []int32) {
 		for _, j := range others {

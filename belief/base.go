@@ -30,7 +30,7 @@ func (c Class) String() string {
 // have the same rank.
 type Rank struct {
 	Class     Class
-	Criterion uint64     // the kind decides what it counts: a preference's event number, a fact's units of evidence, an inference's confidence
+	Criterion uint64     // by kind: a preference's event number, a fact's units of evidence, an inference's confidence
 	Event     dag.Seq    // the number of the event that began the unbroken belief
 	ID        dag.Digest // of the element
 }

@@ -47,7 +47,7 @@ func (d *Doubt) Error() string {
 // Unwrap returns the sentinel.
 func (d *Doubt) Unwrap() error { return d.err }
 
-// Expect is what a Trusted believes without proof. It must come from another source than the service.
+// Expect lists the facts that a Trusted believes without proof. It must come from another source than the service.
 type Expect struct {
 	// Trust lists the keys whose signatures count. It is required and must list a log. If it lists signers, evidence
 	// needs an attestation.

@@ -344,7 +344,7 @@ func (g *gathered) members(ctx context.Context, tenant dag.Tenant, r *issued.Rec
 // NewKept returns an empty cache of surveys of an epoch.
 func NewKept(e Epoch) *Kept { return &Kept{epoch: e} }
 
-// Kept caches what was gathered of a few tenants in one epoch of the store. It is safe for use by many goroutines.
+// Kept caches the gathered graphs of a few tenants during one epoch of the store. It is safe for use by many goroutines.
 type Kept struct {
 	epoch Epoch
 	mu    sync.Mutex

@@ -1,5 +1,5 @@
-// Package survey owns the graph of what was used: a tenant's turns, and the slices and contexts that were handed out
-// of them. It answers the requests of package api about this graph, and caches what it gathered for the next request.
+// Package survey owns the graph of use of a tenant: its turns, and the slices and contexts of them that were handed out.
+// It answers the requests of package api about this graph, and caches the graph for the next request.
 package survey
 
 import (
@@ -77,7 +77,7 @@ type Epoch interface {
 // An Atlas answers requests about the graph.
 type Atlas struct{ Kernel Kernel }
 
-// View returns the graph as of a number, with the records up to a number; 0 means the present of either. It continues from what was gathered before,
+// View returns the graph as of a number, with the records up to a number; 0 means the present of either. It extends the cached graph,
 // so only the first call costs a pass over all turns and a cut for each of up to 10 000 slices. A few views are cached with their computed values.
 func (a Atlas) View(ctx context.Context, tenant dag.Tenant, asOf dag.Seq, upto uint64) (v *View, err error) {
 	err = a.Kernel.Surveying(func(kept *Kept) error {

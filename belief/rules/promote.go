@@ -17,7 +17,7 @@ type Source struct {
 	ID         string // such as the address of a revision; of two sources with the same id only the weaker counts
 	Kind       string
 	By         string   // the agent who recorded it
-	At         dag.Time // the time of what it rests on
+	At         dag.Time // the time of the turns or revisions that it rests on
 	Similarity dag.PPM  // to the candidate
 	Lineage    []string // the ids from which it was derived, over any number of steps
 	Against    bool

@@ -1,4 +1,4 @@
-// Command graphkernel-hook is what an agent runs at each step of its work. It reads the event on standard input and leaves a mark in a
+// Command graphkernel-hook is the program that an agent runs at each step of its work. It reads the event on standard input and leaves a mark in a
 // spool:
 //
 //	graphkernel-hook claude-code SPOOL

@@ -19,7 +19,7 @@ import (
 // Since there may be millions of terms, a sum is kept for each of some thousand buckets: the terms of
 // the plans less the terms of the store. Only the terms of buckets whose sum is not 0 are then listed.
 
-// An entryRecord is what a checker remembers of entries.
+// An entryRecord keeps the facts about entries that later checks need.
 type entryRecord struct {
 	allEntries bool            // the entries were read to the end
 	numbered   pile[dag.Seq]   // the numbers of Known entries

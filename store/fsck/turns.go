@@ -14,7 +14,7 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// A turnRecord is what a checker remembers of a tenant's turns, from one scan.
+// A turnRecord keeps the facts about a tenant's turns that later checks need, from one scan.
 type turnRecord struct {
 	whole         bool       // the scan reached its end
 	turns         pile[turn] // by Seq
@@ -27,7 +27,7 @@ type turnRecord struct {
 	unasked       []named
 }
 
-// A turn is what a checker remembers of one turn.
+// A turn keeps the facts about one turn that later checks need.
 type turn struct {
 	id       dag.TurnID
 	seq      dag.Seq

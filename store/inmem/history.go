@@ -18,7 +18,7 @@ type past struct {
 	fresh   []*history.Term // begun since terms were read last; in no order
 }
 
-// Write writes what a change plans.
+// Write carries out the plan of a change.
 func (s *Store) Write(ctx context.Context, name dag.Tenant, c history.Change) error {
 	if _, err := dag.ParseTenant(string(name)); err != nil {
 		return err
@@ -65,7 +65,7 @@ func (t *tenant) planned(c history.Change, name dag.Tenant) (*history.Plan, erro
 	return plan, plan.Check(t.head, dag.Seq(t.tree.Size()))
 }
 
-// answer reads what a change needs.
+// answer reads the entries and terms that a change needs.
 func (t *tenant) answer(n *history.Needs, k *history.State) error {
 	for _, key := range n.Newest {
 		last := history.Term{Index: key.Index, Key: []byte(key.Key), Since: dag.MaxSeq + 1}

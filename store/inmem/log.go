@@ -22,7 +22,7 @@ const levels = 7
 // mostHashes bounds the hashes that are read at once.
 const mostHashes = 4096
 
-// A growth is what a write appends to a ledger.
+// A growth is the part of a write that is appended to a ledger.
 type growth struct {
 	tree   ledger.Tree // after the write
 	leaves []history.Entry

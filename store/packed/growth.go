@@ -5,7 +5,7 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// A Growth is what a write adds to one conversation.
+// A Growth is the part of a write that is added to one conversation.
 type Growth struct {
 	store.Conversation           // of the new turns alone
 	Fresh              []NewTurn // by ascending sequence number

@@ -73,7 +73,7 @@ const (
 	always = `9223372036854775807`
 )
 
-// Write writes what a change plans. It takes four round trips if the change needs to know things in one round,
+// Write carries out the plan of a change. It takes four round trips if the change needs to know things in one round,
 // however many entries it has; one more for each further round; and two more if partitions are on other servers.
 func (s *Store) Write(ctx context.Context, tenant dag.Tenant, c history.Change) error {
 	if err := s.enter(ctx); err != nil {
@@ -119,7 +119,7 @@ func (t *tx) change(c history.Change) error {
 	return t.SendBatch(t.ctx, b).Close()
 }
 
-// plan reads what a change needs, and returns its plan. The tree is the ledger's right edge, if the change asked for its size.
+// plan reads the entries and terms that a change needs, and returns its plan. The tree is the ledger's right edge, if the change asked for its size.
 func (t *tx) plan(c history.Change) (*history.Plan, *ledger.Tree, error) {
 	tree := &ledger.Tree{}
 	known, err := history.Know(c, t.name, t.head, func(n *history.Needs, k *history.State) error { return t.answer(n, k, tree) })
@@ -217,7 +217,7 @@ func blob(b []byte) []byte {
 	return b
 }
 
-// answer reads what a change needs, in one round trip.
+// answer reads the entries and terms that a change needs, in one round trip.
 func (t *tx) answer(n *history.Needs, k *history.State, tree *ledger.Tree) error {
 	lists := make([][]history.Term, len(n.Ranges))
 	k.Ranges = append(k.Ranges, lists...)

@@ -14,7 +14,7 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// Options of a store. The zero value is what a program should use.
+// Options are options of a store. A program should use the zero value.
 type Options struct {
 	// Connections bounds the connections of the pool. 0 means the URL's pool_max_conns, or 16.
 	Connections int

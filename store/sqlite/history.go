@@ -57,7 +57,7 @@ const (
 	queryEndTerm = `UPDATE terms SET until = ?1 WHERE tenant = ?2 AND indx = ?3 AND key = ?4 AND since = ?5 AND until > ?1`
 )
 
-// Write writes what a change plans. If the plan erases, the log is emptied, so repeating an erasure that was cut short completes it.
+// Write carries out the plan of a change. If the plan erases, the log is emptied, so repeating an erasure that was cut short completes it.
 func (s *Store) Write(ctx context.Context, tenant dag.Tenant, c history.Change) error {
 	if err := s.enter(ctx); err != nil {
 		return failed("write", err)
@@ -94,7 +94,7 @@ func (s *Store) Write(ctx context.Context, tenant dag.Tenant, c history.Change) 
 	return nil
 }
 
-// plan reads what a change needs, and returns its plan. It sets tree to the ledger's right edge, if the change asked for its size.
+// plan reads the entries and terms that a change needs, and returns its plan. It sets tree to the ledger's right edge, if the change asked for its size.
 func (t *tx) plan(c history.Change, tree *ledger.Tree) (*history.Plan, error) {
 	known, err := history.Know(c, t.name, t.head, func(n *history.Needs, k *history.State) error { return t.answer(n, k, tree) })
 	if err != nil {
@@ -200,7 +200,7 @@ func (t *tx) endTerms(list []history.Ending) error {
 	return nil
 }
 
-// answer reads what a change needs, and the ledger's right edge if the change asks for its size.
+// answer reads the entries and terms that a change needs, and the ledger's right edge if the change asks for its size.
 func (t *tx) answer(n *history.Needs, k *history.State, tree *ledger.Tree) (err error) {
 	if t.tenant == 0 {
 		k.Ranges = append(k.Ranges, make([][]history.Term, len(n.Ranges))...)

@@ -22,7 +22,7 @@ import (
 	"github.com/graphkernel/graphkernel/store/packed"
 )
 
-// Options of a store. The zero value is what a program should use.
+// Options are options of a store. A program should use the zero value.
 type Options struct {
 	// Readers is the number of connections that read at once, each with up to
 	// 8 MiB of the file in memory. 0 means 4.

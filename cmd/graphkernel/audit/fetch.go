@@ -18,7 +18,7 @@ import (
 	"github.com/graphkernel/graphkernel/policy/standard"
 )
 
-// A fetchFlags says what is asked for, and what is trusted without proof.
+// A fetchFlags names the slice to fetch, and the keys and figures that are trusted without proof.
 type fetchFlags struct {
 	trust, policy, state, out string
 	asOf                      uint64
@@ -117,7 +117,7 @@ func fetch(a *cli.App, ctx context.Context, url, turn string, flags *fetchFlags)
 	})
 }
 
-// expectation returns what is trusted without proof, and where the checkpoint is kept.
+// expectation returns the facts that are trusted without proof, and the folder of the checkpoint.
 func expectation(a *cli.App, ctx context.Context, flags *fetchFlags) (*client.Expect, keptCheckpoint, error) {
 	var file keptCheckpoint
 	trust, err := a.IO.ReadTrust(ctx, flags.trust)

@@ -9,7 +9,7 @@ import (
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 )
 
-// A proofJSON says what was written to a file.
+// A proofJSON describes evidence that was written to a file.
 type proofJSON struct {
 	SliceID   string `json:"slice_id"`
 	File      string `json:"file"`

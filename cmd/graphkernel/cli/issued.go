@@ -16,7 +16,7 @@ import (
 	"github.com/graphkernel/graphkernel/token"
 )
 
-// Kinds of records of what was handed out, as in ListSlices.
+// Kinds of records of issued evidence, as in ListSlices.
 const (
 	KindSlice   = "slice"
 	KindFacts   = "facts"
@@ -24,7 +24,7 @@ const (
 	KindBelief  = "belief"
 )
 
-// KindOf returns the kind of a record of what was handed out.
+// KindOf returns the kind of a record of issued evidence.
 func KindOf(i *api.Issued) string {
 	switch i.SchemaVersion {
 	case slice.FactsVersion:
@@ -78,7 +78,7 @@ func Again(ctx context.Context, s *Session, i *api.Issued) ([]byte, error) {
 	return s.Slices.Bundle(ctx, i.SliceID, &digest)
 }
 
-// EachIssued calls fn with the records of what was handed out, the newest first, until fn returns false.
+// EachIssued calls fn with the records of issued evidence, the newest first, until fn returns false.
 func EachIssued(ctx context.Context, s *Session, q api.SliceQuery, fn func(api.Issued) bool) error {
 	for q.Newest = true; ; {
 		page, err := Do(ctx, s, api.ListSlices, q)
@@ -99,7 +99,7 @@ func EachIssued(ctx context.Context, s *Session, q api.SliceQuery, fn func(api.I
 // mostCompleted is the most ids that a shell is offered.
 const mostCompleted = 100
 
-// CompleteIssued completes ids of what was handed out, of all kinds if kind is "". If they cannot be read, there are no completions.
+// CompleteIssued completes ids of issued evidence, of all kinds if kind is "". If they cannot be read, there are no completions.
 func (st *Stores) CompleteIssued(kind string) cobra.CompletionFunc {
 	return st.Complete(func(ctx context.Context, s *Session, begin string) (ids []string, err error) {
 		err = EachIssued(ctx, s, api.SliceQuery{Kind: kind, Paging: api.Paging{Limit: mostCompleted}}, func(i api.Issued) bool {

@@ -12,7 +12,7 @@ import (
 	"github.com/graphkernel/graphkernel/slice/facts"
 )
 
-// A factsWrittenJSON says what was written to a file.
+// A factsWrittenJSON describes evidence that was written to a file.
 type factsWrittenJSON struct {
 	SliceID  string `json:"slice_id"`
 	File     string `json:"file"`

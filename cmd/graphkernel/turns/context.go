@@ -92,7 +92,7 @@ func contextFormats() []string {
 	return names
 }
 
-// A contextJSON says what was written to a file.
+// A contextJSON describes evidence that was written to a file.
 type contextJSON struct {
 	ContextID   string   `json:"context_id"`
 	File        string   `json:"file"`

@@ -128,7 +128,7 @@ turns is {"erased","already","reason","dry_run","turns":[{"id","seq","author","c
 	return c
 }
 
-// An eraseFlags says what is erased and why.
+// An eraseFlags selects the texts to erase, and gives the reason.
 type eraseFlags struct {
 	reason, context, conversation, author, search, retention string
 	from, to                                                 uint64

@@ -24,7 +24,7 @@ import (
 	"github.com/graphkernel/graphkernel/token"
 )
 
-// An issuedCommand is the command slices or contexts: both list the same records of what was handed out.
+// An issuedCommand is the command slices or contexts: both list the same records of issued evidence.
 type issuedCommand struct {
 	name, one string
 	kind      string // the only kind that it shows; "" for all

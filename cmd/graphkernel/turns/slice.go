@@ -151,7 +151,7 @@ func cutSlice(a *cli.App, c *cobra.Command, anchor string, flags cutFlags, forma
 // formats lists the output formats of a slice.
 var formats = []string{"bundle", "markdown", "messages"}
 
-// A writtenJSON says what was written to a file.
+// A writtenJSON describes evidence that was written to a file.
 type writtenJSON struct {
 	SliceID  string `json:"slice_id"`
 	File     string `json:"file"`

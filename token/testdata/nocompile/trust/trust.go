@@ -7,5 +7,5 @@ import (
 	"github.com/graphkernel/graphkernel/token"
 )
 
-// What a service says is not what a key says, though both hold the same.
+// A slice that only a service verified cannot stand in for one that a key verified, though both types hold the same fields.
 var a = token.Admissible(client.Verified{})
