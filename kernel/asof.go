@@ -24,9 +24,9 @@ func (k *engine) whole(ctx context.Context, tenant dag.Tenant, of dag.Seq) (dag.
 	return entries[0].Whole(), nil
 }
 
-// asOf returns the number of the view for an as-of number, and the head. For 0, the view is that of the head. It brings the cached
+// factsAsOf returns the number of the view for an as-of number, and the head. For 0, the view is that of the head. It brings the cached
 // facts up to the head.
-func (c *cache) asOf(ctx context.Context, tenant dag.Tenant, given dag.Seq) (asOf, head dag.Seq, err error) {
+func (c *cache) factsAsOf(ctx context.Context, tenant dag.Tenant, given dag.Seq) (asOf, head dag.Seq, err error) {
 	head, err = c.store.Head(ctx, tenant)
 	if err != nil {
 		return 0, 0, err

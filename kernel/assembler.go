@@ -30,7 +30,7 @@ func (k assembler) Resolve(ctx context.Context, tenant dag.Tenant, name string) 
 
 // Reading implements [assemble.Kernel].
 func (k assembler) Reading(fn func(assemble.Epoch) error) error {
-	_, err := steady(k.engine, func(c *cache) (struct{}, error) { return struct{}{}, fn(assembling{c}) })
+	_, err := steady(k.engine, func(c *cache) (struct{}, error) { return struct{}{}, fn(assemblerEpoch{c}) })
 	return err
 }
 
@@ -55,31 +55,31 @@ func (k assembler) Recorded(ctx context.Context, tenant dag.Tenant, id slice.Sli
 	return b, err
 }
 
-// An assembling cache implements [assemble.Epoch].
-type assembling struct{ *cache }
+// An assemblerEpoch implements [assemble.Epoch].
+type assemblerEpoch struct{ *cache }
 
 // AsOf implements [assemble.Epoch].
-func (c assembling) AsOf(ctx context.Context, tenant dag.Tenant, given dag.Seq) (asOf, head dag.Seq, err error) {
-	return c.ends.AsOf(ctx, tenant, given)
+func (c assemblerEpoch) AsOf(ctx context.Context, tenant dag.Tenant, given dag.Seq) (asOf, head dag.Seq, err error) {
+	return c.factsAsOf(ctx, tenant, given)
 }
 
 // Policy implements [assemble.Epoch].
-func (c assembling) Policy(ctx context.Context, tenant dag.Tenant, id policy.ID) (policy.Registered, error) {
+func (c assemblerEpoch) Policy(ctx context.Context, tenant dag.Tenant, id policy.ID) (policy.Registered, error) {
 	return c.policies.Get(ctx, tenant, id)
 }
 
 // Turns implements [assemble.Epoch].
-func (c assembling) Turns(ctx context.Context, tenant dag.Tenant, ids []dag.TurnID) ([]store.Record, error) {
+func (c assemblerEpoch) Turns(ctx context.Context, tenant dag.Tenant, ids []dag.TurnID) ([]store.Record, error) {
 	return c.store.Turns(ctx, tenant, store.IDs(ids))
 }
 
 // Conversation implements [assemble.Epoch].
-func (c assembling) Conversation(ctx context.Context, tenant dag.Tenant, turn dag.TurnID) (dag.ConversationID, error) {
+func (c assemblerEpoch) Conversation(ctx context.Context, tenant dag.Tenant, turn dag.TurnID) (dag.ConversationID, error) {
 	return c.graphs.Conversation(ctx, tenant, turn)
 }
 
 // Texts implements [assemble.Epoch]. If the index has a text and the store does not, the text was erased meanwhile or the store is damaged.
-func (c assembling) Texts(ctx context.Context, tenant dag.Tenant, head dag.Seq, turns []dag.TurnID, places store.Places) ([]*contexts.ChosenTurn, error) {
+func (c assemblerEpoch) Texts(ctx context.Context, tenant dag.Tenant, head dag.Seq, turns []dag.TurnID, places store.Places) ([]*contexts.ChosenTurn, error) {
 	chosen, err := c.tenants.Of(tenant).Texts.Chosen(ctx, head, turns, places)
 	if err != nil {
 		return nil, err
@@ -106,18 +106,18 @@ func (c assembling) Texts(ctx context.Context, tenant dag.Tenant, head dag.Seq, 
 }
 
 // Words implements [assemble.Epoch].
-func (c assembling) Words(tenant dag.Tenant, p *retrieval.Policy) (assemble.Words, error) {
+func (c assemblerEpoch) Words(tenant dag.Tenant, p *retrieval.Policy) (assemble.Words, error) {
 	return c.tenants.Of(tenant).Words.Of(p)
 }
 
 // Slice implements [assemble.Epoch].
-func (c assembling) Slice(ctx context.Context, tenant dag.Tenant, anchor dag.TurnID, p policy.Registered, from issued.Vantage) (*slice.Slice, error) {
+func (c assemblerEpoch) Slice(ctx context.Context, tenant dag.Tenant, anchor dag.TurnID, p policy.Registered, from issued.Vantage) (*slice.Slice, error) {
 	_, s, _, err := c.cuts.Select(ctx, tenant, anchor, p, from.AsOf, from.Reading)
 	return s, err
 }
 
 // Names implements [assemble.Epoch].
-func (c assembling) Names(ctx context.Context, tenant dag.Tenant, text string, asOf dag.Seq) ([]string, error) {
+func (c assemblerEpoch) Names(ctx context.Context, tenant dag.Tenant, text string, asOf dag.Seq) ([]string, error) {
 	v, err := c.tenants.Of(tenant).Facts.View(ctx, asOf)
 	if err != nil {
 		return nil, err
@@ -126,7 +126,7 @@ func (c assembling) Names(ctx context.Context, tenant dag.Tenant, text string, a
 }
 
 // Around implements [assemble.Epoch].
-func (c assembling) Around(ctx context.Context, tenant dag.Tenant, q knowledge.Query) (*knowledge.Answer, map[dag.Seq]*knowledge.Recorded, error) {
+func (c assemblerEpoch) Around(ctx context.Context, tenant dag.Tenant, q knowledge.Query) (*knowledge.Answer, map[dag.Seq]*knowledge.Recorded, error) {
 	v, err := c.tenants.Of(tenant).Facts.View(ctx, q.AsOf)
 	if err != nil {
 		return nil, nil, err
@@ -143,25 +143,25 @@ func (c assembling) Around(ctx context.Context, tenant dag.Tenant, q knowledge.Q
 }
 
 // Journal implements [assemble.Epoch].
-func (c assembling) Journal() journal.Base { return c.beliefs.Journal() }
+func (c assemblerEpoch) Journal() journal.Base { return c.beliefs.Journal() }
 
 // Spaces implements [assemble.Epoch].
-func (c assembling) Spaces(ctx context.Context, tenant dag.Tenant, named []string, asOf dag.Seq) ([]string, error) {
+func (c assemblerEpoch) Spaces(ctx context.Context, tenant dag.Tenant, named []string, asOf dag.Seq) ([]string, error) {
 	return space.ScopeOf(ctx).Choose(ctx, c.Journal(), tenant, named, asOf)
 }
 
 // Binding implements [assemble.Epoch].
-func (c assembling) Binding(ctx context.Context, tenant dag.Tenant, id policy.ID) (assemble.Binding, error) {
+func (c assemblerEpoch) Binding(ctx context.Context, tenant dag.Tenant, id policy.ID) (assemble.Binding, error) {
 	return c.k.beliefs().Binding(ctx, tenant, id)
 }
 
 // Terms implements [assemble.Epoch].
-func (c assembling) Terms(tenant dag.Tenant, r *journal.Revision) []string {
+func (c assemblerEpoch) Terms(tenant dag.Tenant, r *journal.Revision) []string {
 	return c.beliefs.Terms(tenant, r)
 }
 
 // Seal implements [assemble.Epoch].
-func (c assembling) Seal(ctx context.Context, tenant dag.Tenant, b *contexts.Bundle) ([]byte, error) {
+func (c assemblerEpoch) Seal(ctx context.Context, tenant dag.Tenant, b *contexts.Bundle) ([]byte, error) {
 	bundle, err := c.k.sealed(ctx, tenant, &b.Provenance, &b.Seal, b.Append)
 	if err == nil && len(bundle) > slice.MaxBundle {
 		err = fmt.Errorf("%w: the bundle would have %d bytes, at most %d; lower the budget", slice.ErrTooLarge, len(bundle), slice.MaxBundle)
@@ -170,7 +170,7 @@ func (c assembling) Seal(ctx context.Context, tenant dag.Tenant, b *contexts.Bun
 }
 
 // Record implements [assemble.Epoch].
-func (c assembling) Record(ctx context.Context, tenant dag.Tenant, made *assemble.Issued, p policy.Registered, to issued.Delivery, head dag.Seq) (issued.Record, error) {
+func (c assemblerEpoch) Record(ctx context.Context, tenant dag.Tenant, made *assemble.Issued, p policy.Registered, to issued.Delivery, head dag.Seq) (issued.Record, error) {
 	b := made.Context
 	commit := ctx
 	if to.Recipient != (issued.Recipient{}) { // a commit after ctx ended would record a context that nobody received

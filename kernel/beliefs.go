@@ -269,7 +269,7 @@ func (c *cache) proveAgain(ctx context.Context, tenant dag.Tenant, q beliefs.Que
 	if asOf == 0 {
 		return nil, fmt.Errorf("%w: as_of is 0, before anything was known", projection.ErrBeyondHead)
 	}
-	if _, _, err := c.asOf(ctx, tenant, asOf); err != nil {
+	if _, _, err := c.factsAsOf(ctx, tenant, asOf); err != nil {
 		return nil, err
 	}
 	b, _, err := c.prove(ctx, tenant, q, asOf)

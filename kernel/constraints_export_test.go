@@ -11,29 +11,17 @@ import (
 	"github.com/graphkernel/graphkernel/slice/issued"
 )
 
-// again assembles what a kernel would whose newest reading is another one.
-func (k Contexts) again(ctx context.Context, tenant dag.Tenant, in api.ContextRequest, reading dag.Reading) (*contexts.Bundle, error) {
-	now, err := k.Preview(ctx, tenant, in)
-	if err != nil {
-		return nil, err
-	}
-	claim := assemble.Claim{Request: now.Request, Policy: now.Provenance.PolicyID, From: issued.Vantage{AsOf: now.AsOf, Reading: reading}}
-	if claim.Request.Salt, err = k.authority.Salt(tenant, []byte(claim.Request.Text())); err != nil {
-		return nil, err
-	}
-	return steady(k.engine, func(c *cache) (*contexts.Bundle, error) { return assemble.Again(ctx, assembling{c}, tenant, claim) })
-}
-
 // AssembleAs is Assemble by a kernel whose newest reading is another one.
 func (k Contexts) AssembleAs(ctx context.Context, tenant dag.Tenant, in api.ContextRequest, reading dag.Reading) (*assemble.Issued, error) {
-	b, err := k.again(ctx, tenant, in, reading)
+	prepared, err := assemble.New(assembler{desk{k.engine}}, reading).Prepare(ctx, tenant, in)
 	if err != nil {
 		return nil, err
 	}
-	if b.Seal, err = k.authority.SealProvenance(tenant, &b.Provenance); err != nil {
+	b, err := contexts.Parse(prepared.Bundle)
+	if err != nil {
 		return nil, err
 	}
-	i := &assemble.Issued{Context: b, Bundle: b.Append(nil), Prompt: b.Render()}
+	i := &assemble.Issued{Context: b, Bundle: prepared.Bundle, Prompt: b.Render()}
 	now, err := k.now()
 	if err != nil {
 		return nil, err

@@ -26,7 +26,9 @@ type Contexts struct {
 // Contexts returns the facet of contexts, which assembles, verifies and replays them.
 func (k *Kernel) Contexts() Contexts { return k.contexts() }
 
-func (k *engine) contexts() Contexts { return Contexts{assemble.New(assembler{desk{k}}), k} }
+func (k *engine) contexts() Contexts {
+	return Contexts{assemble.New(assembler{desk{k}}, dag.ReadNow), k}
+}
 
 // Operations lists the operations of the facet.
 func (k Contexts) Operations() []api.Answer {
@@ -61,7 +63,7 @@ func (k Contexts) HandOut(ctx context.Context, tenant dag.Tenant, p *assemble.Pr
 		if err != nil {
 			return none, err
 		}
-		return assembling{c}.Record(ctx, tenant, &assemble.Issued{Context: b, Bundle: p.Bundle}, registered, delivery, p.Head)
+		return assemblerEpoch{c}.Record(ctx, tenant, &assemble.Issued{Context: b, Bundle: p.Bundle}, registered, delivery, p.Head)
 	})
 }
 

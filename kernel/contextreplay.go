@@ -28,7 +28,7 @@ func (k Contexts) replay(ctx context.Context, tenant dag.Tenant, bundle []byte) 
 		return nil, err
 	}
 	r, err := k.slices().replayAsked(ctx, tenant, b, bundle, func(c *cache) ([]byte, error) {
-		return assembling{c}.again(ctx, tenant, assemble.Claim{Request: b.Request, Policy: b.Provenance.PolicyID, From: of}, b.Seal)
+		return assemblerEpoch{c}.again(ctx, tenant, assemble.Claim{Request: b.Request, Policy: b.Provenance.PolicyID, From: of}, b.Seal)
 	})
 	if err != nil || r.Outcome != Erased {
 		return r, err
@@ -51,8 +51,12 @@ func (k Contexts) unexplained(ctx context.Context, tenant dag.Tenant, b *context
 	if err != nil {
 		return "", err
 	}
+	from := record.Vantage()
+	if err := known(from); err != nil {
+		return "", err
+	}
 	return steady(k.engine, func(c *cache) (string, error) {
-		return assemble.Unexplained(ctx, assembling{c}, tenant, b, record.Vantage(), gone)
+		return assemble.Unexplained(ctx, assemblerEpoch{c}, tenant, b, from, gone)
 	})
 }
 
@@ -129,13 +133,13 @@ func (k Contexts) remake(ctx context.Context, c *cache, tenant dag.Tenant, i *is
 	if err != nil {
 		return nil, damagedQuestion(i, err)
 	}
-	return assembling{c}.again(ctx, tenant, assemble.Claim{Request: r, Policy: i.Provenance.PolicyID, From: i.Vantage()}, seal)
+	return assemblerEpoch{c}.again(ctx, tenant, assemble.Claim{Request: r, Policy: i.Provenance.PolicyID, From: i.Vantage()}, seal)
 }
 
 // again makes the bundle of a claim again, with the given seal.
-func (c assembling) again(ctx context.Context, tenant dag.Tenant, claim assemble.Claim, seal slice.Seal) ([]byte, error) {
-	if claim.From.AsOf == 0 {
-		return nil, fmt.Errorf("%w: as_of is 0, before anything was known", projection.ErrBeyondHead)
+func (c assemblerEpoch) again(ctx context.Context, tenant dag.Tenant, claim assemble.Claim, seal slice.Seal) ([]byte, error) {
+	if err := known(claim.From); err != nil {
+		return nil, err
 	}
 	b, err := assemble.Again(ctx, c, tenant, claim)
 	if err != nil {
@@ -143,4 +147,12 @@ func (c assembling) again(ctx context.Context, tenant dag.Tenant, claim assemble
 	}
 	b.Seal = seal
 	return b.Append(nil), nil
+}
+
+// known checks that evidence that is made again is as of a number. To an assembly, 0 would be the present.
+func known(from issued.Vantage) error {
+	if from.AsOf == 0 {
+		return fmt.Errorf("%w: as_of is 0, before anything was known", projection.ErrBeyondHead)
+	}
+	return nil
 }

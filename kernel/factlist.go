@@ -26,7 +26,7 @@ func limits(f api.FactFilter) bool {
 
 // viewAsOf returns the view as of a number from a caller, which may lie inside a change; 0 is now.
 func (c *cache) viewAsOf(ctx context.Context, tenant dag.Tenant, given dag.Seq) (*projection.View, error) {
-	at, _, err := c.asOf(ctx, tenant, given)
+	at, _, err := c.factsAsOf(ctx, tenant, given)
 	if err != nil {
 		return nil, err
 	}

@@ -56,7 +56,7 @@ func (k Facts) Slice(ctx context.Context, tenant dag.Tenant, r api.FactSliceRequ
 		return nil, err
 	}
 	return steady(k.engine, func(c *cache) (*IssuedFacts, error) {
-		at, _, err := c.asOf(ctx, tenant, r.AsOf)
+		at, _, err := c.factsAsOf(ctx, tenant, r.AsOf)
 		if err != nil {
 			return nil, err
 		}
@@ -129,7 +129,7 @@ func (c *cache) answerFacts(ctx context.Context, tenant dag.Tenant, q facts.Ques
 	if err != nil {
 		return a, err
 	}
-	if a.at, a.head, err = c.asOf(ctx, tenant, given); err != nil {
+	if a.at, a.head, err = c.factsAsOf(ctx, tenant, given); err != nil {
 		return a, err
 	}
 	if a.at == 0 {

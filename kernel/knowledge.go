@@ -220,7 +220,7 @@ func (k Facts) traverse(ctx context.Context, tenant dag.Tenant, t api.TraverseRe
 // cache as of the likely head. If the head is the likely one, begin returns this answer as early.
 func (c *cache) begin(ctx context.Context, tenant dag.Tenant, t *api.TraverseRequest) (at dag.Seq, early *projection.Answer, err error) {
 	if t.AsOf != 0 {
-		at, _, err = c.asOf(ctx, tenant, t.AsOf)
+		at, _, err = c.factsAsOf(ctx, tenant, t.AsOf)
 		return at, nil, err
 	}
 	at, err = c.tenants.Of(tenant).Facts.Head(ctx, func(likely *projection.View) {
@@ -247,7 +247,7 @@ func (c *cache) walk(ctx context.Context, tenant dag.Tenant, t *api.TraverseRequ
 // the ones since the statement is believed; a statement that is not believed has none.
 func (k Facts) Evidence(ctx context.Context, tenant dag.Tenant, id knowledge.ID, asOf dag.Seq) ([]knowledge.Recorded, error) {
 	return steady(k.engine, func(c *cache) ([]knowledge.Recorded, error) {
-		at, _, err := c.asOf(ctx, tenant, asOf)
+		at, _, err := c.factsAsOf(ctx, tenant, asOf)
 		if err != nil {
 			return nil, err
 		}
@@ -420,7 +420,7 @@ func (k Facts) Paths(ctx context.Context, tenant dag.Tenant, p api.PathQuery) (w
 		return w, err
 	}
 	found, err := steady(k.engine, func(c *cache) (*projection.Answer, error) {
-		at, _, err := c.asOf(ctx, tenant, t.AsOf)
+		at, _, err := c.factsAsOf(ctx, tenant, t.AsOf)
 		if err != nil {
 			return nil, err
 		}

@@ -90,15 +90,11 @@ func before(t *testing.T, k *Kernel, anchor dag.TurnID) (bundles [][]byte) {
 	}
 	record(seal, cut.Bundle(s.AsOf, seal, texts), issued.Record{Provenance: s.Provenance, AsOf: s.AsOf})
 
-	b, err := k.Contexts().again(ctx, dag.DefaultTenant, api.ContextRequest{Task: "what was said about tables", Anchor: anchor.String()}, dag.ReadAsMarked)
+	i, err := k.Contexts().AssembleAs(ctx, dag.DefaultTenant, api.ContextRequest{Task: "what was said about tables", Anchor: anchor.String()}, dag.ReadAsMarked)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b.Seal, err = k.authority.SealProvenance(dag.DefaultTenant, &b.Provenance); err != nil {
-		t.Fatal(err)
-	}
-	record(b.Seal, b.Append(nil), issued.Record{Provenance: b.Provenance, AsOf: b.AsOf, Question: b.Request.Text(), Shown: issued.PackTurns(b.Shown())})
-	return bundles
+	return append(bundles, i.Bundle)
 }
 
 // TestReading holds that a person's voice that marks/1 took from a tool's text is the tool's in new bundles, and that older bundles replay as they were made.

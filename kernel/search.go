@@ -78,7 +78,7 @@ func (c *cache) search(ctx context.Context, tenant dag.Tenant, r SearchRequest) 
 	r.Approximate = r.AsOf == 0 && r.Within == nil
 	var head dag.Seq
 	if r.AsOf, err = held(tenant, r.Within, r.AsOf); err == nil {
-		r.AsOf, head, err = c.asOf(ctx, tenant, r.AsOf)
+		r.AsOf, head, err = c.factsAsOf(ctx, tenant, r.AsOf)
 	}
 	if err != nil {
 		return f, err

@@ -261,7 +261,8 @@ func (b Base) Aliases(ctx context.Context, tenant dag.Tenant, after dag.Seq) ([]
 	return b.ActsAt(ctx, tenant, numbers)
 }
 
-// Edges answers asks as [Graph] says, with up to Limit edges each; fewer mean that there are no more. At most MaxAsks asks, in one query.
+// Edges answers asks as [Graph] says, with up to Limit edges each; fewer mean that there are no more. At most MaxAsks asks, in one query, and
+// one more if erased entries were left out.
 func (b Base) Edges(ctx context.Context, tenant dag.Tenant, asks []Ask) ([][]Edge, error) {
 	if len(asks) > MaxAsks {
 		return nil, fmt.Errorf("%w: the request has %d questions for edges, at most %d", dag.ErrForm, len(asks), MaxAsks)
@@ -282,21 +283,34 @@ func (b Base) Edges(ctx context.Context, tenant dag.Tenant, asks []Ask) ([][]Edg
 		}
 		ranges, of = append(ranges, r), append(of, i)
 	}
-	if len(ranges) == 0 {
-		return lists, nil
-	}
-	terms, err := b.Terms(ctx, tenant, ranges)
-	if err != nil {
-		return nil, err
-	}
-	for n, list := range terms {
-		edges := make([]Edge, len(list))
-		for i := range list {
-			if edges[i], err = readEdge(&list[i]); err != nil {
-				return nil, err
+	for len(ranges) > 0 {
+		terms, err := b.Terms(ctx, tenant, ranges)
+		if err != nil {
+			return nil, err
+		}
+		more, moreOf := ranges[:0:0], of[:0:0]
+		for n, list := range terms {
+			edges := slices.Grow(lists[of[n]], len(list))
+			lacks := ranges[n].Limit
+			for i := range list {
+				if left(&list[i]) {
+					continue
+				}
+				edge, err := readEdge(&list[i])
+				if err != nil {
+					return nil, err
+				}
+				edges = append(edges, edge)
+				lacks--
+			}
+			lists[of[n]] = edges
+			if last := len(list) - 1; lacks > 0 && last+1 == ranges[n].Limit {
+				r := ranges[n]
+				r.Limit, r.After = lacks, &history.Place{Key: list[last].Key, Since: list[last].Since}
+				more, moreOf = append(more, r), append(moreOf, of[n])
 			}
 		}
-		lists[of[n]] = edges
+		ranges, of = more, moreOf
 	}
 	return lists, nil
 }

@@ -91,7 +91,7 @@ type View struct {
 const earlyEdges = 16 << 10
 
 // errNotKept means that the cache does not have the edges and the store must not be asked.
-var errNotKept = errors.New("kernel: not kept")
+var errNotKept = errors.New("projection: not kept")
 
 // Reach applies every act and erasure up to a number that the head has reached.
 func (k *TenantFacts) Reach(ctx context.Context, head dag.Seq) error {

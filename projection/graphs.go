@@ -42,7 +42,7 @@ func (h *Heads) check(tenant dag.Tenant, least, head dag.Seq) error {
 		h.seen, h.back = map[dag.Tenant]dag.Seq{}, map[dag.Tenant]error{}
 	}
 	if h.back[tenant] == nil && head < least {
-		h.back[tenant] = fmt.Errorf("kernel: tenant %s: %w: its head was %d and is %d; open the kernel anew to work with what is there", tenant, ErrWentBack, least, head)
+		h.back[tenant] = fmt.Errorf("projection: tenant %s: %w: its head was %d and is %d; open the kernel anew to work with what is there", tenant, ErrWentBack, least, head)
 	}
 	h.seen[tenant] = max(h.seen[tenant], head)
 	return h.back[tenant]
@@ -165,7 +165,7 @@ func (gs *Graphs) View(ctx context.Context, tenant dag.Tenant, conversation dag.
 		}
 		if !lacking && now == parts { // otherwise another goroutine may have added them meanwhile
 			gs.kept.Remove(key)
-			return 0, fmt.Errorf("kernel: the store links to turns that it does not hold: %w", err)
+			return 0, fmt.Errorf("projection: the store links to turns that it does not hold: %w", err)
 		}
 	}
 }
@@ -197,7 +197,7 @@ func (g *graph) lacks(ctx context.Context, conversations []dag.ConversationID) (
 }
 
 // errInconsistent is wrapped when a cached graph contradicts the store.
-var errInconsistent = errors.New("kernel: a kept graph is inconsistent with the store; ask again")
+var errInconsistent = errors.New("projection: a kept graph is inconsistent with the store; ask again")
 
 // update brings the graph up to the store's head, and adds conversations. It
 // returns the head, the graph's size in bytes, and the number of its conversations.

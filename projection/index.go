@@ -256,7 +256,9 @@ func (x *Index) readTexts(ctx context.Context, into *retrieval.Index, upTo dag.S
 		if err == nil {
 			err = x.held.add(into, batch, vectors, filled)
 		}
-		batch = batch[:0]
+		if err == nil {
+			batch = batch[:0]
+		}
 		return err
 	}
 	var damaged []dag.Seq

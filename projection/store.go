@@ -27,7 +27,7 @@ import (
 
 // errEpoch is wrapped when the store's epoch has ended. Callers of the kernel see it only
 // if one server after the other takes over.
-var errEpoch = fmt.Errorf("kernel: %w: one server after the other took over", store.ErrBusy)
+var errEpoch = fmt.Errorf("projection: %w: one server after the other took over", store.ErrBusy)
 
 // Ended reports whether an error says that the epoch of a Store has ended. Such an error wraps store.ErrBusy.
 func Ended(err error) bool { return errors.Is(err, errEpoch) }

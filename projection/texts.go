@@ -211,7 +211,7 @@ func (x *TenantTexts) OfCut(ctx context.Context, head dag.Seq, cut *Cut) ([]Text
 		for _, i := range some {
 			t, found := fetched[turns[i].ID]
 			if !found {
-				return nil, fmt.Errorf("kernel: selected turn %s: %w", turns[i].ID, store.ErrNotFound)
+				return nil, fmt.Errorf("projection: selected turn %s: %w", turns[i].ID, store.ErrNotFound)
 			}
 			given[i] = t
 			if size += len(t.encoded); size > slice.MaxBundle {

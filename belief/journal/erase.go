@@ -99,7 +99,7 @@ func (c *Erasure) Plan(k *history.State) (*history.Plan, error) {
 			p.Forget = append(p.Forget, r.Seq)
 			c.forget(k, p, r)
 		}
-		if c.Adopting {
+		if c.Adopting || len(kept) == 0 || !readable(k, r.Item) {
 			continue
 		}
 		if err := f.know(k, r.Item); err != nil {
@@ -116,6 +116,20 @@ func (c *Erasure) Plan(k *history.State) (*history.Plan, error) {
 		}
 	}
 	return p, nil
+}
+
+// readable reports whether the current revision of an item, if it has one, can be read. One that cannot states nothing again.
+func readable(k *history.State, item belief.Item) bool {
+	seq, err := currentOf(k, item)
+	if err != nil || seq == 0 {
+		return true
+	}
+	e, ok := k.Entries[seq]
+	if !ok {
+		return true
+	}
+	_, err = ReadRevision(&e)
+	return err == nil
 }
 
 // forget removes the elements of a revision, as of every number.

@@ -127,10 +127,13 @@ type Issuing interface {
 }
 
 // Contexts assembles contexts for a kernel's callers.
-type Contexts struct{ kernel Kernel }
+type Contexts struct {
+	kernel  Kernel
+	reading dag.Reading
+}
 
-// New returns the room of a kernel. The call is cheap.
-func New(k Kernel) Contexts { return Contexts{k} }
+// New returns the room of a kernel, which reads marks of turns for new contexts in one way. The call is cheap.
+func New(k Kernel, reading dag.Reading) Contexts { return Contexts{k, reading} }
 
 // Operations lists the operations of the room.
 func (k Contexts) Operations() []api.Answer {

@@ -14,7 +14,9 @@ import (
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/belief/space"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/kerneltest"
 	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/ledger/identity"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/slice/contexts/assemble"
@@ -48,7 +50,9 @@ func TestContextBeliefs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			ctx := t.Context()
 			s := stores[name](t)
-			k := over(t, s, token.NewAuthority(ring(t, "k1")))
+			k := must(kernel.Open(kernel.Config{
+				Store: s, Authority: token.NewAuthority(ring(t, "k1")), Rand: kerneltest.Noise(1), Clock: kerneltest.Standing, Identity: must(identity.New(kerneltest.Noise(9), "kernel.example", 0)),
+			}))
 			ids := talk(t, k, "one")
 			believing(t, k, "prefers")
 			must(k.Beliefs().SetSpace(ctx, tenant, api.NewSpace{Space: "acme/other", Policy: "desk@1"}))

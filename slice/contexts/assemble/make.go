@@ -107,10 +107,11 @@ func (k Contexts) Preview(ctx context.Context, tenant dag.Tenant, in api.Context
 
 // A maker makes the context of a request in an epoch of the store.
 type maker struct {
-	kernel Kernel
-	epoch  Epoch
-	tenant dag.Tenant
-	policy policy.Registered
+	kernel  Kernel
+	epoch   Epoch
+	tenant  dag.Tenant
+	policy  policy.Registered
+	reading dag.Reading
 	order
 }
 
@@ -118,7 +119,7 @@ type maker struct {
 func (m *maker) assembly() *assembly {
 	return &assembly{
 		epoch: m.epoch, tenant: m.tenant, policy: m.policy, asked: m.asked,
-		from: issued.Vantage{AsOf: m.in.AsOf, Reading: dag.ReadNow, Folders: m.to.Folders, Except: m.to.Except},
+		from: issued.Vantage{AsOf: m.in.AsOf, Reading: m.reading, Folders: m.to.Folders, Except: m.to.Except},
 	}
 }
 

@@ -86,5 +86,5 @@ func making[T any](ctx context.Context, k Contexts, tenant dag.Tenant, in *api.C
 // maker returns the maker of a request, under its policy.
 func (k Contexts) maker(ctx context.Context, e Epoch, tenant dag.Tenant, r order) (*maker, error) {
 	p, err := e.Policy(ctx, tenant, cmp.Or(r.in.Policy, contexts.DefaultID))
-	return &maker{k.kernel, e, tenant, p, r}, err
+	return &maker{k.kernel, e, tenant, p, k.reading, r}, err
 }
