@@ -26,7 +26,7 @@ type Search struct {
 	AsOf         dag.Seq             `json:"as_of,omitempty" is:"Seq" doc:"Search the graph as of this sequence number; 0 is the present." tool:"-"`
 	Policy       policy.ID           `json:"policy,omitempty" is:"PolicyID" doc:"The policy of the search; recall@1 if left out." tool:"-"`
 	Explain      bool                `json:"explain,omitempty" doc:"Return what each score consists of." tool:"-"`
-	Within       json.RawMessage     `json:"within,omitempty" is:"Anything" doc:"A bundle that the kernel handed out, byte for byte. Only its turns are searched, as of its number unless as_of is given." tool:"-"`
+	Within       json.RawMessage     `json:"within,omitempty" is:"Anything" doc:"A bundle that the kernel handed out, byte for byte. Only its turns are searched, as if there were no others, as of its number unless as_of is given." tool:"-"`
 }
 
 // Attributes filter turns. Each field is the required value of the turn's attribute of the same name.

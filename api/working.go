@@ -33,8 +33,8 @@ type WorkingOutcome struct {
 	Session  string       `json:"session" is:"SessionName"`
 	Messages []PutMessage `json:"messages" doc:"The messages, in the order of the request."`
 	Held     int          `json:"held" doc:"The number of messages of the session now."`
-	Bytes    int          `json:"bytes" doc:"The bytes of these messages that count against the limit."`
-	Dropped  int          `json:"dropped" doc:"The number of oldest messages that were dropped for these."`
+	Bytes    int          `json:"bytes" doc:"The bytes of the session that count against the limit, now."`
+	Dropped  int          `json:"dropped" doc:"The number of oldest messages that were dropped for the messages of the request."`
 	Expired  int          `json:"expired" doc:"The number of messages that expired since the session changed last."`
 }
 

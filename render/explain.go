@@ -32,5 +32,5 @@ func Explanation(e *slice.Explanation, policyID policy.ID, asOf dag.Seq) string 
 	case slice.NotYet:
 		return fmt.Sprintf("not selected: as of sequence number %d it had not been admitted", asOf)
 	}
-	return fmt.Sprintf("not selected: no way of at most %d edges leads to it", policy.LimitRadius)
+	return fmt.Sprintf("not selected: no path of at most %d edges leads to it", policy.LimitRadius)
 }

@@ -139,7 +139,7 @@ func TestExplanation(t *testing.T) {
 		{slice.Explanation{Standing: slice.TooFar, Edges: 12}, "12 edges away, beyond max_radius of narrow@1"},
 		{slice.Explanation{Standing: slice.Unreached, Edges: 3, Selected: 5}, "none of the 5 selected turns led to it"},
 		{slice.Explanation{Standing: slice.NotYet}, "as of sequence number 7 it had not been admitted"},
-		{slice.Explanation{Standing: slice.Apart}, "no way of at most 64 edges"},
+		{slice.Explanation{Standing: slice.Apart}, "no path of at most 64 edges"},
 	} {
 		if got := Explanation(&test.e, "narrow@1", 7); !strings.Contains(got, test.want) {
 			t.Errorf("%s: %q, want it to hold %q", test.e.Standing, got, test.want)

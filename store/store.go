@@ -225,7 +225,7 @@ var (
 	ErrNotFound   = history.ErrNotFound
 	ErrClosed     = errors.New("store is closed")
 	ErrBroken     = errors.New("store is unusable until it is opened again")
-	ErrUnwritable = errors.New("the store's disk is full or read-only; nothing was changed") // lasts until the disk has room again, or is writable
+	ErrUnwritable = errors.New("the store takes no writes: it is full or read-only; nothing was changed") // until there is room again, or the store is writable
 	ErrQuery      = errors.New("the query failed at the database, so it is not known what the database holds")
 	ErrDamaged    = history.ErrDamaged
 	ErrUnreadable = fmt.Errorf("%w: unreadable", ErrDamaged)

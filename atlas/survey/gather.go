@@ -289,7 +289,7 @@ func (g *gathered) read(ctx context.Context, tenant dag.Tenant, after, upto uint
 			return err
 		}
 		if len(page) == 0 {
-			return fmt.Errorf("%w: there are %d records of issued slices, but none was found after %d", store.ErrDamaged, upto, after)
+			return fmt.Errorf("%w: there are %d records of issued bundles, but none was found after %d", store.ErrDamaged, upto, after)
 		}
 		list := make([]Handed, len(page))
 		not, err := g.epoch.Record().Undelivered(ctx, tenant)

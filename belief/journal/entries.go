@@ -263,7 +263,9 @@ func (r *Revision) Check() error {
 	switch {
 	case r.Number > MaxRevisions:
 		return fail("at most %d revisions", MaxRevisions)
-	case r.Number < 1 || r.Supersedes >= r.Number || r.Supersedes < 0:
+	case r.Number < 1:
+		return fail("want a number above 0")
+	case r.Supersedes >= r.Number || r.Supersedes < 0:
 		return fail("it supersedes revision %d, want an earlier revision", r.Supersedes)
 	case len(r.Statements) > MaxStatements:
 		return fail("it has %d statements, at most %d", len(r.Statements), MaxStatements)

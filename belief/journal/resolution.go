@@ -71,8 +71,11 @@ func (r *Resolution) check() error {
 	if r.How != Taken && r.How != Dropped && r.How != Deferred {
 		return fmt.Errorf("%w: the conflict should end as %.20q, want %s, %s or %s", belief.ErrForm, r.How, Taken, Dropped, Deferred)
 	}
-	if r.Conflict == 0 || len(r.Reason) > MaxText {
-		return fmt.Errorf("%w: conflict %d: want a number above 0; its reason has %d bytes, at most %d", belief.ErrForm, r.Conflict, len(r.Reason), MaxText)
+	if r.Conflict == 0 {
+		return fmt.Errorf("%w: conflict 0, want a number above 0", belief.ErrForm)
+	}
+	if len(r.Reason) > MaxText {
+		return fmt.Errorf("%w: conflict %d: the reason has %d bytes, at most %d", belief.ErrForm, r.Conflict, len(r.Reason), MaxText)
 	}
 	return nil
 }

@@ -382,7 +382,7 @@ func TestPersonaPower(t *testing.T) {
 	}
 	out := must(w.from.Beliefs().ExportPersona(ctx, tenant, api.PersonaRequest{Space: beliefSpace}))
 	left := w.document(t, out.Envelope)
-	if len(left.Items) != 2 || slices.ContainsFunc(left.Items, func(i persona.Item) bool { return i.Kind != "fact" }) || len(out.Left) != 2 || !strings.Contains(out.Left[0].Reason, "an agent proposed it") {
+	if len(left.Items) != 2 || slices.ContainsFunc(left.Items, func(i persona.Item) bool { return i.Kind != "fact" }) || len(out.Left) != 2 || !strings.Contains(out.Left[0].Reason, "an agent proposed the item") {
 		t.Errorf("%+v, left %+v", left.Items, out.Left)
 	}
 	// a stranger signs under the name of the kernel that imports

@@ -82,7 +82,7 @@ func (c *Config) fill() error {
 		c.MaxStale = max(6*time.Hour, c.Refresh)
 	}
 	if c.Refresh < 0 || c.MaxStale < c.Refresh {
-		return fmt.Errorf("oidc: Refresh is %s, above MaxStale, which is %s", c.Refresh, c.MaxStale)
+		return fmt.Errorf("oidc: Refresh is %s and MaxStale %s, want a Refresh above 0 and a MaxStale of at least that", c.Refresh, c.MaxStale)
 	}
 	return nil
 }

@@ -1863,7 +1863,7 @@ class Search(TypedDict):
     until: NotRequired[str]
     """Only turns that were created before this time."""
     within: NotRequired[Any]
-    """A bundle that the kernel handed out, byte for byte. Only its turns are searched, as of its number unless as_of is given."""
+    """A bundle that the kernel handed out, byte for byte. Only its turns are searched, as if there were no others, as of its number unless as_of is given."""
 
 
 class SlicePolicy(TypedDict):
@@ -2187,9 +2187,9 @@ class WorkingMessages(TypedDict):
 
 class WorkingOutcome(TypedDict):
     bytes: int
-    """The bytes of these messages that count against the limit."""
+    """The bytes of the session that count against the limit, now."""
     dropped: int
-    """The number of oldest messages that were dropped for these."""
+    """The number of oldest messages that were dropped for the messages of the request."""
     expired: int
     """The number of messages that expired since the session changed last."""
     held: int

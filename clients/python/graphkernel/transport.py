@@ -75,9 +75,9 @@ class Transport:
     ) -> None:
         parts = urllib.parse.urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query or parts.fragment:
-            raise ValueError("the URL is https://HOST, perhaps with a path, and the key is given apart")
+            raise ValueError("the URL may have only a scheme, a host and a path; pass the key separately")
         if parts.scheme == "http" and not allow_plaintext and not _loopback(parts.hostname):
-            raise ValueError("http would send the key in the clear; use https, or allow_plaintext")
+            raise ValueError("http would send the key unencrypted; use https, or allow_plaintext")
         if not key or any(not "!" <= c <= "~" for c in key):
             raise ValueError("the key is empty, or has spaces or characters other than printable ASCII")
         self._base = url.rstrip("/")

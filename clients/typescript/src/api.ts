@@ -1839,7 +1839,7 @@ export interface Search {
   space?: string;
   /** Only turns that were created before this time. */
   until?: string;
-  /** A bundle that the kernel handed out, byte for byte. Only its turns are searched, as of its number unless as_of is given. */
+  /** A bundle that the kernel handed out, byte for byte. Only its turns are searched, as if there were no others, as of its number unless as_of is given. */
   within?: unknown;
 }
 
@@ -2155,9 +2155,9 @@ export interface WorkingMessages {
 }
 
 export interface WorkingOutcome {
-  /** The bytes of these messages that count against the limit. */
+  /** The bytes of the session that count against the limit, now. */
   bytes: number;
-  /** The number of oldest messages that were dropped for these. */
+  /** The number of oldest messages that were dropped for the messages of the request. */
   dropped: number;
   /** The number of messages that expired since the session changed last. */
   expired: number;

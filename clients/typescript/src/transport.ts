@@ -63,10 +63,10 @@ export class Transport {
     const parsed = new URL(url);
     const loopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(parsed.hostname);
     if (!/^https?:$/.test(parsed.protocol) || parsed.username || parsed.password || parsed.search || parsed.hash) {
-      throw new TypeError("the URL is https://HOST, perhaps with a path, and the key is given apart");
+      throw new TypeError("the URL may have only a scheme, a host and a path; pass the key separately");
     }
     if (parsed.protocol === "http:" && !options.allowPlaintext && !loopback) {
-      throw new TypeError("http would send the key in the clear; use https, or allowPlaintext");
+      throw new TypeError("http would send the key unencrypted; use https, or allowPlaintext");
     }
     if (!/^[!-~]+$/.test(key)) throw new TypeError("the key is empty, or has spaces or characters other than printable ASCII");
     this.#base = url.replace(/\/+$/, "");

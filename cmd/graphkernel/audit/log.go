@@ -192,7 +192,7 @@ func proveConsistency(a *cli.App, ctx context.Context, since, out string) error 
 			return err
 		}
 		return a.IO.Print(map[string]any{"folder": out, "old_size": before.Size, "size": now.Size}, func(w io.Writer) {
-			fmt.Fprintf(w, "the ledger of %s begins with the %d leaves of %s; the proof is in %s\n", cli.Count(now.Size, "leaf"), before.Size, since, out)
+			fmt.Fprintf(w, "the ledger of %s begins with the %s of %s; the proof is in %s\n", cli.Count(now.Size, "leaf"), cli.Count(before.Size, "leaf"), since, out)
 		})
 	})
 }
@@ -365,7 +365,7 @@ func compareLog(a *cli.App, ctx context.Context, s monitor.Source, trust *ledger
 		return err
 	}
 	if now.Origin != origin {
-		return fmt.Errorf("%w: the URL shows the log %s, but the log to watch is %s", ledger.ErrOrigin, now.Origin, origin)
+		return fmt.Errorf("%w: the log that is shown is %s, but the log to watch is %s", ledger.ErrOrigin, now.Origin, origin)
 	}
 	file := keptIn(folder, origin)
 	kept, err := file.load()
@@ -394,7 +394,7 @@ func compareLog(a *cli.App, ctx context.Context, s monitor.Source, trust *ledger
 			fmt.Fprintf(w, "%s has %s, root %s; kept in %s\n", step.Origin, cli.Count(step.New.Size, "leaf"), step.New.Hash, file.path)
 			return
 		}
-		fmt.Fprintf(w, "%s has %s, which continue the %d leaves seen before\n", step.Origin, cli.Count(step.New.Size, "leaf"), step.Old.Size)
+		fmt.Fprintf(w, "%s has %s, which continue the %s seen before\n", step.Origin, cli.Count(step.New.Size, "leaf"), cli.Count(step.Old.Size, "leaf"))
 	})
 }
 

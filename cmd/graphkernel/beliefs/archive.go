@@ -49,7 +49,7 @@ item to archive, no file is written. The result, as JSON:
 					}
 					said["file"] = file
 					if out, err = cli.Do(c.Context(), s, api.ArchiveBeliefs, api.ArchiveRequest{Space: belief.Space(args[0]), SHA256: out.SHA256}); err != nil {
-						return fmt.Errorf("the archive %s is written, but its items are not archived: %w", file, err)
+						return fmt.Errorf("the archive %s is written; its items could not be archived: %w", file, err)
 					}
 				}
 				said["sha256"], said["items"], said["left"] = out.SHA256, out.Items, out.Left
