@@ -91,7 +91,7 @@ var mayImport = map[string][]string{
 	"store/sqlite":           {"internal/ready", "dag", "history", "ledger", "store", "store/packed", "modernc.org/libc", "modernc.org/sqlite"},
 	"atlas":                  {"dag"},
 	"atlas/survey":           {"api", "atlas", "dag", "history/erasures", "internal/canon", "internal/turnstile", "knowledge", "ledger/attest", "ledger/identity", "normalize", "policy", "slice", "slice/issued", "store"},
-	"kernel":                 {"internal/bytelru", "internal/canon", "render", "slice/kinds", "atlas/survey", "internal/turnstile", "api", "working", "slice/beliefs", "belief", "belief/journal", "belief/kinds", "retrieval/enrich", "retrieval/segments", "ingest/marks", "slice/contexts", "slice/contexts/overlap", "retrieval", "retrieval/analysis", "retrieval/embed", "store/kinds", "access/apikeys", "history/erasures", "history/heldback", "access", "history", "ledger/attest", "dag", "slice/facts", "slice/issued", "ledger/identity", "ledger", "ledger/witness", "policy", "policy/registry", "slice", "token", "ingest", "store", "github.com/hashicorp/golang-lru/v2", "knowledge", "normalize", "belief/space", "projection", "slice/contexts/assemble", "retrieval/embed/static", "history/follow", "policy/standard", "working/session"},
+	"kernel":                 {"knowledge/query", "internal/bytelru", "internal/canon", "render", "slice/kinds", "atlas/survey", "internal/turnstile", "api", "working", "slice/beliefs", "belief", "belief/journal", "belief/kinds", "retrieval/enrich", "retrieval/segments", "ingest/marks", "slice/contexts", "slice/contexts/overlap", "retrieval", "retrieval/analysis", "retrieval/embed", "store/kinds", "access/apikeys", "history/erasures", "history/heldback", "access", "history", "ledger/attest", "dag", "slice/facts", "slice/issued", "ledger/identity", "ledger", "ledger/witness", "policy", "policy/registry", "slice", "token", "ingest", "store", "github.com/hashicorp/golang-lru/v2", "knowledge", "normalize", "belief/space", "projection", "slice/contexts/assemble", "retrieval/embed/static", "history/follow", "policy/standard", "working/session"},
 	"projection":             {"api", "dag", "history", "history/erasures", "history/follow", "internal/bytelru", "internal/turnstile", "knowledge", "normalize", "policy", "policy/registry", "policy/standard", "retrieval", "retrieval/analysis", "retrieval/embed", "retrieval/embed/static", "retrieval/segments", "slice", "slice/contexts", "store"},
 	"working":                {"dag", "history"},
 	"working/session":        {"access", "api", "dag", "slice", "store", "working"},
@@ -108,7 +108,7 @@ var mayImport = map[string][]string{
 	"ledger/witness":         {"dag", "history", "ledger"},
 	"client":                 {"slice/kinds", "belief", "slice/beliefs", "slice/contexts", "slice/issued", "policy/standard", "ledger/attest", "dag", "evidence", "slice/facts", "normalize", "ledger", "ledger/monitor", "policy", "slice", "token", "internal/canon", "internal/loopback", "api"},
 	"api":                    {"access", "belief", "slice/issued", "dag", "internal/canon", "knowledge", "normalize", "policy", "slice"},
-	"api/fault":              {"belief/space", "belief/persona", "belief/rules", "working", "belief", "belief/journal", "slice/contexts", "access", "api", "dag", "ingest", "internal/canon", "kernel", "knowledge", "ledger", "ledger/attest", "ledger/identity", "ledger/witness", "normalize", "policy", "projection", "slice", "store", "store/transfer", "token", "slice/contexts/assemble", "slice/issued", "working/session"},
+	"api/fault":              {"knowledge/query", "belief/space", "belief/persona", "belief/rules", "working", "belief", "belief/journal", "slice/contexts", "access", "api", "dag", "ingest", "internal/canon", "kernel", "knowledge", "ledger", "ledger/attest", "ledger/identity", "ledger/witness", "normalize", "policy", "projection", "slice", "store", "store/transfer", "token", "slice/contexts/assemble", "slice/issued", "working/session"},
 	"api/clients":            {"api"},
 	"api/describe":           {"api", "dag", "internal/canon", "knowledge", "policy", "retrieval", "slice/contexts"},
 	"examples/guard":         {"access", "dag", "store/inmem", "token", "kernel", "server", "client"},
@@ -117,11 +117,13 @@ var mayImport = map[string][]string{
 	"server/certs":           {},
 	"console":                {"belief", "policy", "internal/loopback", "internal/markup", "access", "api", "client", "dag", "ingest", "ingest/extract", "slice", "slice/contexts", "verifiers/js", "github.com/rogpeppe/go-internal", "golang.org/x/oauth2"},
 	"verifiers/js":           {},
+	"knowledge/query":        {"access", "api", "dag", "knowledge", "normalize", "projection", "slice", "store", "token"},
 	"slice/contexts/assemble": {
 		"api", "belief", "belief/journal", "dag", "ingest", "internal/turnstile", "knowledge", "normalize", "policy", "retrieval", "retrieval/analysis", "retrieval/embed", "slice", "slice/contexts",
 		"slice/contexts/overlap", "slice/facts", "slice/issued", "store",
 	},
 	"server": {
+		"knowledge/query",
 		"api/fault", "api/describe", "policy/standard", "access", "ledger/attest", "dag", "ledger/identity", "ledger", "ledger/witness", "golang.org/x/mod/sumdb/tlog", "policy", "slice", "slice/issued", "ingest", "store", "token", "kernel", "knowledge", "normalize", "internal/bytelru", "internal/canon", "internal/markup", "render", "api",
 		"github.com/labstack/echo/v4", "github.com/hashicorp/golang-lru/v2", "golang.org/x/time/rate",
 		"github.com/prometheus/client_golang/prometheus", "github.com/prometheus/common/expfmt", "go.opentelemetry.io/otel",
@@ -132,6 +134,7 @@ var mayImport = map[string][]string{
 	"retrieval/embed/static": {"dag", "retrieval/embed", "golang.org/x/text/unicode/norm"},
 	"server/oidc":            {"internal/loopback", "access", "dag", "internal/canon", "github.com/lestrrat-go/jwx/v3"},
 	"server/mcp": {
+		"knowledge/query",
 		"api/fault", "access", "dag", "policy", "slice", "ingest", "store", "token", "kernel", "internal/bom", "internal/canon", "internal/loopback", "render", "api", "api/describe",
 		"github.com/modelcontextprotocol/go-sdk", "golang.org/x/text",
 		"knowledge", "normalize",
@@ -152,6 +155,7 @@ var mayImport = map[string][]string{
 		"github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra",
 	},
 	"cmd/graphkernel/facts": {
+		"knowledge/query",
 		"client", "api", "slice/facts", "cmd/graphkernel/cli", "dag", "ingest", "ingest/extract", "ingest/llm", "internal/bom", "internal/canon", "kernel", "knowledge", "normalize", "policy", "render", "server/mcp", "store", "token",
 		"github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra",
 	},

@@ -109,3 +109,15 @@ func (k Turns) restsOn(ctx context.Context, tenant dag.Tenant, address string) (
 	}
 	return dag.TurnID{}, &AmbiguousError{Name: address, Fits: fits, Rests: true}
 }
+
+// Named returns the turn that a name identifies: an id, which it does not look up, or any other name that Resolve
+// accepts.
+func (k Turns) Named(ctx context.Context, tenant dag.Tenant, name string) (id dag.TurnID, err error) {
+	if id.UnmarshalText([]byte(name)) == nil {
+		return id, nil
+	}
+	if id, err = k.Resolve(ctx, tenant, name); err != nil {
+		return id, fmt.Errorf("turn: %w", err)
+	}
+	return id, nil
+}

@@ -128,7 +128,7 @@ func (c surveyedEpoch) Aliases(ctx context.Context, tenant dag.Tenant, asOf dag.
 
 // Acts implements [survey.Epoch].
 func (c surveyedEpoch) Acts(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]knowledge.Recorded, error) {
-	return c.k.facts().acts(ctx, tenant, after, limit)
+	return c.k.facts().Acts(ctx, tenant, after, limit)
 }
 
 // Each implements [survey.Epoch].

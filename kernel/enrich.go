@@ -11,6 +11,7 @@ import (
 	"github.com/graphkernel/graphkernel/belief/space"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/knowledge/query"
 	"github.com/graphkernel/graphkernel/projection"
 	"github.com/graphkernel/graphkernel/retrieval/analysis"
 	"github.com/graphkernel/graphkernel/retrieval/enrich"
@@ -68,7 +69,7 @@ func (k Turns) Enrich(ctx context.Context, tenant dag.Tenant, in api.EnrichReque
 }
 
 func (c *cache) enrich(ctx context.Context, tenant dag.Tenant, r *api.EnrichRequest) (w api.Enriched, err error) {
-	v, err := c.viewAsOf(ctx, tenant, r.AsOf)
+	v, err := query.View(ctx, askerEpoch{c}, tenant, r.AsOf)
 	if err != nil {
 		return w, err
 	}
@@ -111,7 +112,7 @@ func near(ctx context.Context, v *projection.View, names []string, r *api.Enrich
 	at := map[knowledge.ID]int{}
 	for _, name := range names {
 		q := knowledge.Query{Filter: knowledge.Filter{AsOf: v.AsOf}, Start: []string{name}, Direction: knowledge.Both, MaxHops: r.Hops, MaxResults: r.Facts}
-		answer, err := answerTo(ctx, v, q)
+		answer, err := query.Answer(ctx, askerEpoch{}.Shows(ctx), v, q)
 		if err != nil {
 			return nil, err
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/graphkernel/graphkernel/belief/space"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/knowledge/query"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/projection"
 	"github.com/graphkernel/graphkernel/slice"
@@ -22,7 +23,7 @@ import (
 
 // questionOf returns the question of a request, with normalized names, each once.
 func questionOf(r *api.FactSliceRequest) (q facts.Question, err error) {
-	names, err := namesOf(r.Start)
+	names, err := query.Names(r.Start)
 	if err != nil {
 		return q, fmt.Errorf("start: %w", err)
 	}

@@ -136,9 +136,6 @@ func (k *Kernel) Slices() Slices { return Slices(*k) }
 // Policies returns the facet of the policies under which slices and facts are cut.
 func (k *Kernel) Policies() Policies { return Policies(*k) }
 
-// Facts returns the facet of facts, and of signed slices of facts.
-func (k *Kernel) Facts() Facts { return Facts(*k) }
-
 // Keys returns the facet of the API keys that open a service.
 func (k *Kernel) Keys() Keys { return Keys(*k) }
 
@@ -154,9 +151,6 @@ type Slices struct{ *engine }
 // Policies are a kernel's policies.
 type Policies struct{ *engine }
 
-// Facts are a kernel's facts.
-type Facts struct{ *engine }
-
 // Keys are a kernel's API keys.
 type Keys struct{ *engine }
 
@@ -166,7 +160,6 @@ type Ledger struct{ *engine }
 func (k *engine) turns() Turns   { return Turns{k} }
 func (k *engine) slices() Slices { return Slices{k} }
 func (k *engine) keys() Keys     { return Keys{k} }
-func (k *engine) facts() Facts   { return Facts{k} }
 func (k *engine) ledger() Ledger { return Ledger{k} }
 
 // An engine is the state that the facets of a kernel share.

@@ -30,6 +30,8 @@ var (
 	ring, noise, standing, over = kerneltest.Ring, kerneltest.Noise, kerneltest.Standing, kerneltest.Over
 	stores, eachStore           = kerneltest.Stores, kerneltest.EachStore
 	chain, talk                 = kerneltest.Chain, kerneltest.Talk
+	fact, alias, entities       = kerneltest.Fact, kerneltest.Alias, kerneltest.Entities
+	seeded                      = kerneltest.Seeded
 
 	projected                          = kerneltest.Projected
 	believing, asking, stated, soundly = kerneltest.Believing, kerneltest.Asking, kerneltest.Stated, kerneltest.Soundly

@@ -19,6 +19,7 @@ import (
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/knowledge/query"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/retrieval"
 	"github.com/graphkernel/graphkernel/store"
@@ -295,7 +296,7 @@ func (w *whole) views(n dag.Seq, anchor dag.TurnID) (list []string) {
 			say("kref", nil, errors.Unwrap(err))
 		}
 	}
-	f := must(k.Facts().List(ctx, tenant, api.FactQuery{View: api.View{AsOf: n}, Paging: api.Paging{Limit: kernel.MaxFacts}}))
+	f := must(k.Facts().List(ctx, tenant, api.FactQuery{View: api.View{AsOf: n}, Paging: api.Paging{Limit: query.MaxFacts}}))
 	for i := range f.Facts {
 		list = append(list, fmt.Sprint("fact ", f.Facts[i].Statement, f.Facts[i].Since, len(f.Facts[i].Evidence)))
 	}

@@ -6,10 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/graphkernel/graphkernel/belief/space"
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/knowledge"
-	"github.com/graphkernel/graphkernel/projection"
 	"github.com/graphkernel/graphkernel/retrieval"
 	"github.com/graphkernel/graphkernel/retrieval/segments"
 	"github.com/graphkernel/graphkernel/store"
@@ -57,57 +54,4 @@ func (c *cache) hitsWithin(ctx context.Context, b *token.Boundary, p *retrieval.
 		}
 	}
 	return c.embedders.SearchAmong(ctx, turns, p, q)
-}
-
-// restingOn returns the statements that a boundary lets through: the statements of the evidence, and each statement with a counting assertion
-// that names a turn of the evidence.
-func (c *cache) restingOn(ctx context.Context, b *token.Boundary, asOf dag.Seq) (map[knowledge.ID]bool, error) {
-	base := c.store.Knowledge()
-	acts, err := base.ActsFrom(ctx, b.Tenant(), b.Turns())
-	if err != nil {
-		return nil, err
-	}
-	var ids []knowledge.ID
-	for i := range acts {
-		if id, ok := acts[i].Act.About(); ok && !acts[i].Erased {
-			ids = append(ids, id)
-		}
-	}
-	through := map[knowledge.ID]bool{}
-	for _, id := range b.Facts() {
-		through[id] = true
-	}
-	for some := range slices.Chunk(knowledge.SortIDs(ids), knowledge.MaxAsks) {
-		spans := make([]knowledge.Span, len(some))
-		for i, id := range some {
-			spans[i] = knowledge.Span{Statement: id, UpTo: asOf}
-		}
-		lists, err := base.ActsIn(ctx, b.Tenant(), spans)
-		if err != nil {
-			return nil, err
-		}
-		for i, id := range some {
-			if slices.ContainsFunc(knowledge.Counting(lists[i], asOf), func(r knowledge.Recorded) bool { return b.HasTurn(r.Act.Fact.Turn) }) {
-				through[id] = true
-			}
-		}
-	}
-	return through, nil
-}
-
-// answerTo answers a query from the facts that the caller's scope shows.
-func answerTo(ctx context.Context, v *projection.View, q knowledge.Query) (*projection.Answer, error) {
-	if space.ScopeOf(ctx).Whole() {
-		return v.Answer(ctx, q)
-	}
-	return v.Traverse(ctx, scoped(ctx, v), q)
-}
-
-// scoped returns the graph of the facts that the caller's scope shows.
-func scoped(ctx context.Context, v *projection.View) knowledge.Graph {
-	s := space.ScopeOf(ctx)
-	if s.Whole() {
-		return v
-	}
-	return knowledge.Part{Graph: v, Has: func(e *knowledge.Edge) bool { return s.Shows(e.Source) }}
 }

@@ -3,9 +3,9 @@ package server
 import (
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/graphkernel/graphkernel/api"
-	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/normalize"
 )
@@ -42,7 +42,7 @@ func addAliases(c *call) error {
 	if err != nil {
 		return err
 	}
-	w := api.AliasesAdded{List: kernel.AliasList(list)}
+	w := api.AliasesAdded{List: aliasList(list)}
 	if list == nil {
 		w.Outcomes = outcomes
 	}
@@ -69,4 +69,31 @@ func removeAlias(c *call, in api.AliasNamed) (w api.KnowledgeOutcome, err error)
 		return w, err
 	}
 	return outcomes[0], nil
+}
+
+// mostExamples is the maximum number of unused entries of an alias list that are shown.
+const mostExamples = 20
+
+// aliasList returns the counts of an alias list, with examples of its entries that were not used; nil if l is nil.
+func aliasList(l *normalize.List) *api.AliasList {
+	if l == nil {
+		return nil
+	}
+	w := &api.AliasList{Entries: l.Entries, Same: l.Same, Repeated: l.Repeated, Chained: len(l.Chained), Skipped: len(l.Skipped), Examples: []api.AliasSkip{}}
+	add := func(place, why string) {
+		if len(w.Examples) < mostExamples {
+			w.Examples = append(w.Examples, api.AliasSkip{Place: place, Why: why})
+		}
+	}
+	for _, s := range l.Skipped {
+		add(s.Place, s.Err.Error())
+	}
+	for _, a := range l.Ambiguous {
+		w.Ambiguous += len(a.Claims)
+		add("alias "+a.Name, "it is said to stand for "+strings.Join(a.Claims[:min(len(a.Claims), 8)], " and for "))
+	}
+	for _, c := range l.Chained {
+		add("alias "+c.Alias, "it, or "+c.Canonical+", the name it stands for, is both an alias and a canonical name")
+	}
+	return w
 }

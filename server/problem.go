@@ -10,6 +10,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/knowledge/query"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -62,7 +63,7 @@ func problemOf(err error) *problem {
 		p.place, p.turn, p.detail = cycle.Place, cycle.ID, cycle.Error()
 	case errors.As(err, &ambiguous):
 		p.candidates = ambiguous.Fits
-	case errors.Is(err, kernel.ErrNoFilter):
+	case errors.Is(err, query.ErrNoFilter):
 		p.place = "query"
 	case p.code == api.CodeInvalid && errors.As(err, &field):
 		p.place = field.Path

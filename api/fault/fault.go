@@ -17,6 +17,7 @@ import (
 	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/knowledge/query"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/ledger/attest"
 	"github.com/graphkernel/graphkernel/ledger/identity"
@@ -149,7 +150,7 @@ var table = []row{
 	{is: kernel.ErrReranker, code: api.CodeInvalid},
 	{is: kernel.ErrNotAdmissible, code: api.CodeInvalid},
 	{is: slice.ErrCost, code: api.CodeSliceTooLarge},
-	{is: kernel.ErrNoFilter, code: api.CodeInvalid},
+	{is: query.ErrNoFilter, code: api.CodeInvalid},
 	{is: knowledge.ErrQuery, code: api.CodeInvalid},
 	{is: projection.ErrBeyondHead, code: api.CodeBeyondHead},
 	{is: access.ErrKey, code: api.CodeUnauthenticated},

@@ -98,15 +98,6 @@ func (s Scope) CheckAnswer(a *knowledge.Answer) error {
 	return nil
 }
 
-// Acts returns the acts of a chain (see knowledge.Fact.Chain), or nil if one of them has a source outside the scope. Acts that end a
-// fact have no source.
-func (s Scope) Acts(chain []knowledge.Recorded) []knowledge.Recorded {
-	if slices.ContainsFunc(chain, func(r knowledge.Recorded) bool { return !s.Shows(r.Act.Fact.Source) }) {
-		return nil
-	}
-	return chain
-}
-
 // RestsOn returns the turns that the beliefs of a space rest on, as of a number.
 func RestsOn(ctx context.Context, j journal.Base, tenant dag.Tenant, space belief.Space, asOf dag.Seq) (map[dag.TurnID]bool, error) {
 	if err := ScopeOf(ctx).Check(space); err != nil {

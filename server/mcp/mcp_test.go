@@ -20,6 +20,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/knowledge/query"
 	"github.com/graphkernel/graphkernel/normalize"
 	"github.com/graphkernel/graphkernel/policy/standard"
 	"github.com/graphkernel/graphkernel/slice"
@@ -581,7 +582,7 @@ func TestDefinitions(t *testing.T) {
 	}{
 		{"admit_turns", "turns", "maxItems", MaxTurns},
 		{"knowledge_assert", "facts", "maxItems", MaxFacts},
-		{"knowledge_find", "limit", "maximum", kernel.MaxFacts},
+		{"knowledge_find", "limit", "maximum", query.MaxFacts},
 		{"knowledge_find", "subject", "maxLength", normalize.MaxName},
 		{"knowledge_traverse", "start", "maxItems", knowledge.MaxStarts},
 		{"knowledge_traverse", "predicates", "maxItems", maxPredicates},

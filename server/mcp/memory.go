@@ -17,7 +17,7 @@ import (
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/knowledge/query"
 	"github.com/graphkernel/graphkernel/normalize"
 )
 
@@ -96,7 +96,7 @@ var memorySeed = maphash.MakeSeed()
 // kept returns up to limit facts of a view that match a filter, from any source, and reports whether there are more. It
 // reads them in pages.
 func kept(ctx context.Context, s *Server, who access.Identity, only api.FactFilter, view dag.Seq, limit int) (facts []api.Fact, cut bool, err error) {
-	for q := (api.FactQuery{FactFilter: only, View: api.View{AsOf: view}, Paging: api.Paging{Limit: kernel.MaxFacts}}); ; {
+	for q := (api.FactQuery{FactFilter: only, View: api.View{AsOf: view}, Paging: api.Paging{Limit: query.MaxFacts}}); ; {
 		page, err := s.kernel.Facts().List(ctx, who.Tenant, q)
 		if err != nil {
 			return nil, false, err

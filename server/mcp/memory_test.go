@@ -14,7 +14,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/knowledge/query"
 	"github.com/graphkernel/graphkernel/normalize"
 )
 
@@ -272,7 +272,7 @@ func TestMemoryPages(t *testing.T) {
 	t.Parallel()
 	s := New(testKernel(t), Options{Tools: every(t)})
 	c := over(t, s, identity(access.Agent))
-	const n = kernel.MaxFacts + 100
+	const n = query.MaxFacts + 100
 	for first := 0; first < n; first += n / 2 {
 		var some []map[string]any
 		for i := range n / 2 {

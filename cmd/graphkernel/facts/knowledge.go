@@ -12,8 +12,8 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/knowledge/query"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -201,7 +201,7 @@ func learnOne(s *cli.Session, ctx context.Context, act *knowledge.Act, replace b
 // rivals returns the believed statements with the subject and the predicate of a fact, and whether exactly this fact is already known.
 func rivals(s *cli.Session, ctx context.Context, fact *knowledge.Fact) (others []knowledge.ID, known bool, err error) {
 	own := fact.ID()
-	for q := (api.FactQuery{FactFilter: api.FactFilter{Subject: fact.Subject, Predicate: fact.Predicate}, Paging: api.Paging{Limit: kernel.MaxFacts}}); ; {
+	for q := (api.FactQuery{FactFilter: api.FactFilter{Subject: fact.Subject, Predicate: fact.Predicate}, Paging: api.Paging{Limit: query.MaxFacts}}); ; {
 		page, err := cli.Do(ctx, s, api.ListFacts, q)
 		if err != nil {
 			return nil, false, err

@@ -13,7 +13,7 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/client"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
-	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/knowledge/query"
 	"github.com/graphkernel/graphkernel/normalize"
 	"github.com/graphkernel/graphkernel/render"
 )
@@ -124,7 +124,7 @@ func factsContaining(ctx context.Context, s *cli.Session, q api.FactQuery, text 
 	text = strings.ToLower(text)
 	most := q.Limit
 	found.Facts = []api.Fact{}
-	for q.Limit = kernel.MaxFacts; ; {
+	for q.Limit = query.MaxFacts; ; {
 		page, err := cli.Do(ctx, s, api.ListFacts, q)
 		if err != nil {
 			return found, err

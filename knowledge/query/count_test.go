@@ -1,4 +1,4 @@
-package kernel_test
+package query_test
 
 import (
 	"math/rand/v2"
@@ -6,8 +6,8 @@ import (
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/knowledge/query"
 	"github.com/graphkernel/graphkernel/normalize"
 	"github.com/graphkernel/graphkernel/store/storetest"
 	"github.com/graphkernel/graphkernel/token"
@@ -35,7 +35,7 @@ func TestFactTotals(t *testing.T) {
 			for asOf := dag.Seq(1); asOf <= head; asOf++ {
 				total := must(k.Facts().Totals(ctx, tenant, asOf))
 				names, stored := map[string]bool{}, map[string]bool{}
-				page := must(k.Facts().List(ctx, tenant, api.FactQuery{View: api.View{AsOf: asOf}, Paging: api.Paging{Limit: kernel.MaxFacts}}))
+				page := must(k.Facts().List(ctx, tenant, api.FactQuery{View: api.View{AsOf: asOf}, Paging: api.Paging{Limit: query.MaxFacts}}))
 				for _, f := range page.Facts {
 					names[f.Subject], names[f.Object] = true, true
 					stored[f.Stated().Subject], stored[f.Stated().Object] = true, true

@@ -1,4 +1,4 @@
-package kernel
+package query
 
 import (
 	"cmp"
@@ -7,9 +7,9 @@ import (
 	"slices"
 
 	"github.com/graphkernel/graphkernel/api"
-	"github.com/graphkernel/graphkernel/belief/space"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/normalize"
 	"github.com/graphkernel/graphkernel/projection"
 	"github.com/graphkernel/graphkernel/slice"
 )
@@ -17,40 +17,24 @@ import (
 // MaxFacts is the maximum number of facts of a page.
 const MaxFacts = 1000
 
-// limits reports whether a filter selects facts by their names, statement, source or evidence. The minimum confidence
-// and the time of validity do not count, since nearly all facts meet them.
-func limits(f api.FactFilter) bool {
-	f.MinConfidence, f.ValidAt = 0, nil
-	return f != api.FactFilter{}
-}
-
-// viewAsOf returns the view as of a number from a caller, which may lie inside a change; 0 is now.
-func (c *cache) viewAsOf(ctx context.Context, tenant dag.Tenant, given dag.Seq) (*projection.View, error) {
-	at, _, err := c.factsAsOf(ctx, tenant, given)
-	if err != nil {
-		return nil, err
-	}
-	return c.tenants.Of(tenant).Facts.View(ctx, at)
-}
-
 // pageInView is [api.Paging.InView] for a number from a caller, see viewAsOf. It returns the view of the page.
-func (c *cache) pageInView(ctx context.Context, tenant dag.Tenant, p *api.Paging, given dag.Seq) (after dag.Seq, v *projection.View, err error) {
+func (e epoch) pageInView(ctx context.Context, tenant dag.Tenant, p *api.Paging, given dag.Seq) (after dag.Seq, v *projection.View, err error) {
 	if given != 0 || p.After == "" {
-		if v, err = c.viewAsOf(ctx, tenant, given); err != nil {
+		if v, err = View(ctx, e, tenant, given); err != nil {
 			return 0, nil, err
 		}
 		given = v.AsOf
 	}
 	after, asOf, err := p.InView(given)
 	if err == nil && p.After != "" {
-		v, err = c.viewAsOf(ctx, tenant, asOf)
+		v, err = View(ctx, e, tenant, asOf)
 	}
 	return after, v, err
 }
 
 // List returns a page of the believed facts, in the order of the assertions that set their confidence.
 func (k Facts) List(ctx context.Context, tenant dag.Tenant, in api.FactQuery) (w api.Facts, err error) {
-	ctx, observed := k.observe(ctx, "facts")
+	ctx, observed := k.kernel.Observe(ctx, "facts")
 	defer func() { observed(err) }()
 	limit := in.Size()
 	if limit < 1 || limit > MaxFacts {
@@ -60,17 +44,17 @@ func (k Facts) List(ctx context.Context, tenant dag.Tenant, in api.FactQuery) (w
 	if err != nil {
 		return w, err
 	}
-	return steady(k.engine, func(c *cache) (w api.Facts, err error) {
-		after, v, err := c.pageInView(ctx, tenant, &in.Paging, in.AsOf)
+	return read(k.kernel, func(e epoch) (w api.Facts, err error) {
+		after, v, err := e.pageInView(ctx, tenant, &in.Paging, in.AsOf)
 		if err != nil {
 			return w, err
 		}
-		find, err := findIn(ctx, v, &in.FactFilter, turn)
+		find, err := findIn(e.Shows(ctx), v, &in.FactFilter, turn)
 		if err != nil {
 			return w, err
 		}
 		find.After, find.Limit = after, limit+1 // one more shows whether there is a next page
-		list, total, err := c.store.Knowledge().Versions(ctx, tenant, find)
+		list, total, err := e.Knowledge().Versions(ctx, tenant, find)
 		if err != nil {
 			return w, err
 		}
@@ -79,7 +63,7 @@ func (k Facts) List(ctx context.Context, tenant dag.Tenant, in api.FactQuery) (w
 			list = list[:limit]
 			w.Next = api.NextInView(list[limit-1].Seq, v.AsOf)
 		}
-		evidence, err := c.store.Knowledge().ActsIn(ctx, tenant, spansOf(list, v.AsOf))
+		evidence, err := e.Knowledge().ActsIn(ctx, tenant, spansOf(list, v.AsOf))
 		if err != nil {
 			return w, err
 		}
@@ -87,51 +71,15 @@ func (k Facts) List(ctx context.Context, tenant dag.Tenant, in api.FactQuery) (w
 		for i := range list {
 			w.Facts[i] = factIn(v, &list[i], evidence[i])
 		}
-		return w, c.store.Still()
+		return w, e.Still()
 	})
 }
 
-// evidenceNamed returns the turn that a filter names, or nil if it names none.
-func (k Facts) evidenceNamed(ctx context.Context, tenant dag.Tenant, name string) (*dag.TurnID, error) {
-	if name == "" {
-		return nil, nil
-	}
-	id, err := k.turns().Named(ctx, tenant, name)
-	return &id, err
-}
-
-// Named returns the turn that a name identifies: an id, which it does not look up, or any other name that Resolve
-// accepts.
-func (k Turns) Named(ctx context.Context, tenant dag.Tenant, name string) (id dag.TurnID, err error) {
-	if id.UnmarshalText([]byte(name)) == nil {
-		return id, nil
-	}
-	if id, err = k.Resolve(ctx, tenant, name); err != nil {
-		return id, fmt.Errorf("turn: %w", err)
-	}
-	return id, nil
-}
-
-// Totals counts the facts as of a number, and the entities in them; 0 is now.
-func (k Facts) Totals(ctx context.Context, tenant dag.Tenant, asOf dag.Seq) (knowledge.Totals, error) {
-	return steady(k.engine, func(c *cache) (n knowledge.Totals, err error) {
-		v, err := c.viewAsOf(ctx, tenant, asOf)
-		if err != nil {
-			return n, err
-		}
-		n, err = c.store.Knowledge().Totals(ctx, tenant, v.Aliases, v.AsOf)
-		return n, cmp.Or(err, c.store.Still())
-	})
-}
-
-// findIn converts a filter to a query with the names that are stored, as of a view.
-func findIn(ctx context.Context, v *projection.View, q *api.FactFilter, turn *dag.TurnID) (f knowledge.Find, err error) {
+// findIn converts a filter to a query of the facts that a caller may see, with the names that are stored, as of a view.
+func findIn(shows func(source string) bool, v *projection.View, q *api.FactFilter, turn *dag.TurnID) (f knowledge.Find, err error) {
 	f = knowledge.Find{
 		Filter: knowledge.Filter{AsOf: v.AsOf, ValidAt: q.ValidAt, MinConfidence: q.MinConfidence},
-		Source: q.Source, Turn: turn, Statement: q.Statement,
-	}
-	if s := space.ScopeOf(ctx); !s.Whole() {
-		f.Shows = s.Shows
+		Source: q.Source, Turn: turn, Statement: q.Statement, Shows: shows,
 	}
 	for _, n := range [...]struct {
 		written string
@@ -140,14 +88,14 @@ func findIn(ctx context.Context, v *projection.View, q *api.FactFilter, turn *da
 		if n.written == "" {
 			continue
 		}
-		names, err := namesOf([]string{n.written})
+		names, err := Names([]string{n.written})
 		if err != nil {
 			return f, err
 		}
 		*n.into = v.Aliases.Members(v.Aliases.Resolve(names[0]))
 	}
 	if q.Predicate != "" {
-		f.Predicates, err = namesOf([]string{q.Predicate})
+		f.Predicates, err = Names([]string{q.Predicate})
 	}
 	return f, err
 }
@@ -193,36 +141,16 @@ func evidenceOf(list []knowledge.Recorded) []api.FactEvidence {
 	return w
 }
 
-// shownAct returns a recorded act with the names with which it was asserted.
-func shownAct(r *knowledge.Recorded) api.KnowledgeAct {
-	a := &r.Act
-	w := api.KnowledgeAct{Seq: r.Seq, At: r.At, Kind: string(a.Kind), Leaf: r.Leaf}
-	switch f := &a.Fact; {
-	case r.Erased:
-		w.Erased, w.Turn = true, f.Turn
-	case a.Kind == knowledge.Assert:
-		w.Statement, w.Subject, w.Predicate, w.Object, w.Written = f.ID(), f.Subject, f.Predicate, f.Object, f.Written
-		w.Confidence, w.Source, w.Turn, w.Slice = &f.Confidence, f.Source, f.Turn, slice.SliceID(f.Slice)
-		w.ValidFrom, w.ValidUntil, w.Supersedes = f.From, api.EndOf(&f.Statement), a.Supersedes
-		if w.Version = r.Until != 0; r.Until != dag.MaxSeq {
-			w.Until = r.Until
+// Totals counts the facts as of a number, and the entities in them; 0 is now.
+func (k Facts) Totals(ctx context.Context, tenant dag.Tenant, asOf dag.Seq) (knowledge.Totals, error) {
+	return read(k.kernel, func(e epoch) (n knowledge.Totals, err error) {
+		v, err := View(ctx, e, tenant, asOf)
+		if err != nil {
+			return n, err
 		}
-	case a.Kind == knowledge.Retract:
-		w.Statement, w.Reason = a.Statement, a.Reason
-	default:
-		w.Alias, w.Canonical = a.Alias, a.Canonical
-	}
-	return w
-}
-
-// shownActs returns up to limit acts, and the cursor of the next page.
-func shownActs(list []knowledge.Recorded, limit int) (w []api.KnowledgeAct, next string) {
-	list, next = api.Page(list, limit, func(r *knowledge.Recorded) uint64 { return uint64(r.Seq) })
-	w = make([]api.KnowledgeAct, len(list))
-	for i := range list {
-		w[i] = shownAct(&list[i])
-	}
-	return w, next
+		n, err = e.Knowledge().Totals(ctx, tenant, v.Aliases, v.AsOf)
+		return n, cmp.Or(err, e.Still())
+	})
 }
 
 // mostCounts is the maximum number of names of a count.
@@ -230,7 +158,7 @@ const mostCounts = 100
 
 // Count counts the believed facts, and their entities, predicates and sources.
 func (k Facts) Count(ctx context.Context, tenant dag.Tenant, in api.KnowledgeCount) (w api.KnowledgeStats, err error) {
-	asOf, err := k.turns().AsOf(ctx, tenant, in.AsOf)
+	asOf, err := k.kernel.AsOf(ctx, tenant, in.AsOf)
 	if err != nil {
 		return w, err
 	}
@@ -248,7 +176,7 @@ func (k Facts) Count(ctx context.Context, tenant dag.Tenant, in api.KnowledgeCou
 	const atOnce = 1000
 	entities, predicates, sources := map[string]bool{}, map[string]int{}, map[string]int{}
 	for after := dag.Seq(0); after < asOf; {
-		list, err := k.acts(ctx, tenant, after, atOnce)
+		list, err := k.Acts(ctx, tenant, after, atOnce)
 		if err != nil {
 			return w, err
 		}
@@ -283,10 +211,36 @@ func counts(of map[string]int) []api.NameCount {
 	return list[:min(len(list), mostCounts)]
 }
 
-// Operations lists the operations of the facet.
-func (k Facts) Operations() []api.Answer {
-	return []api.Answer{
-		api.ListFacts.By(k.List), api.RetractFacts.By(k.Retract), api.FactsHistory.By(k.History), api.TraverseKnowledge.By(k.Traverse), api.FindPaths.By(k.Paths),
-		api.CountKnowledge.By(k.Count), api.KnowledgeSince.By(k.Changes), api.ListAliases.By(k.ListAliases),
-	}
+// Aliases returns the alias table as of a number; 0 is now.
+func (k Facts) Aliases(ctx context.Context, tenant dag.Tenant, at dag.Seq) (*normalize.Table, error) {
+	return read(k.kernel, func(e epoch) (*normalize.Table, error) {
+		v, err := View(ctx, e, tenant, at)
+		if err != nil {
+			return nil, err
+		}
+		return v.Aliases, nil
+	})
+}
+
+// ListAliases lists a page of the alias table.
+func (k Facts) ListAliases(ctx context.Context, tenant dag.Tenant, in api.AliasesOf) (api.Aliases, error) {
+	return read(k.kernel, func(e epoch) (w api.Aliases, err error) {
+		after, v, err := e.pageInView(ctx, tenant, &in.Paging, in.AsOf)
+		if err != nil {
+			return w, err
+		}
+		w = api.Aliases{Aliases: []api.Alias{}, Total: v.Aliases.Len(), AsOf: v.AsOf}
+		n := dag.Seq(0)
+		for alias, canonical := range v.Aliases.All() {
+			if n++; n <= after {
+				continue
+			}
+			if len(w.Aliases) == in.Size() {
+				w.Next = api.NextInView(n-1, v.AsOf)
+				break
+			}
+			w.Aliases = append(w.Aliases, api.Alias{Alias: alias, Canonical: canonical})
+		}
+		return w, nil
+	})
 }

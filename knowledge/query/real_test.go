@@ -1,4 +1,4 @@
-package kernel_test
+package query_test
 
 import (
 	"bufio"
@@ -184,9 +184,10 @@ func TestFreebase(t *testing.T) {
 					q.Start = []string{member[1+r.IntN(len(member)-1)]}
 				}
 				want, cut := graphs[q.AsOf].reach(tables[q.AsOf], q, q.AsOf)
-				got := must(k.Facts().Walk(ctx, tenant, q))
-				if got.Cut != cut || len(got.Reached) != len(want) || len(want) > 0 && !reflect.DeepEqual(got.Reached, want) {
-					t.Fatalf("%+v\ngot  %d %q\nwant %d %q\n%s", q, len(got.Reached), got.Cut, len(want), cut, firstOther(got.Reached, want))
+				got := must(k.Facts().Traverse(ctx, tenant, q))
+				shown := shown(want, tables[q.AsOf])
+				if got.Cut != string(cut) || len(got.Reached) != len(want) || len(want) > 0 && !reflect.DeepEqual(got.Reached, shown) {
+					t.Fatalf("%+v\ngot  %d %q\nwant %d %q\n%s", q, len(got.Reached), got.Cut, len(want), cut, firstOther(got.Reached, shown))
 				}
 				reached += len(want)
 				if n := len(want); n > 0 && want[n-1].Hops == 3 {
@@ -200,7 +201,7 @@ func TestFreebase(t *testing.T) {
 	}
 }
 
-func firstOther(got, want []knowledge.Reached) string {
+func firstOther(got, want []api.Reached) string {
 	for i := range min(len(got), len(want)) {
 		if !reflect.DeepEqual(got[i], want[i]) {
 			return fmt.Sprintf("%d: got  %+v\nwant %+v", i, got[i], want[i])
@@ -209,10 +210,14 @@ func firstOther(got, want []knowledge.Reached) string {
 	return "one is longer"
 }
 
-// seeded returns a source of random numbers with a seed of its own, which the log names.
-func seeded(t *testing.T) *rand.Rand {
-	t.Helper()
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	return rand.New(rand.NewPCG(seed, 0))
+// shown returns entities that were reached in the form of the API.
+func shown(list []knowledge.Reached, aliases *normalize.Table) []api.Reached {
+	w := make([]api.Reached, len(list))
+	for i, r := range list {
+		w[i] = api.Reached{Entity: r.Entity, Hops: r.Hops, MinConfidence: r.MinConfidence, From: r.From}
+		for _, e := range r.Path {
+			w[i].Path = append(w[i].Path, api.StepOf(e, aliases))
+		}
+	}
+	return w
 }

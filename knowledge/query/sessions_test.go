@@ -1,4 +1,4 @@
-package kernel_test
+package query_test
 
 import (
 	"bufio"
@@ -13,8 +13,8 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest"
 	"github.com/graphkernel/graphkernel/ingest/extract"
-	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/knowledge/query"
 	"github.com/graphkernel/graphkernel/normalize"
 	"github.com/graphkernel/graphkernel/token"
 )
@@ -104,7 +104,7 @@ func TestWhichTurnsTouched(t *testing.T) {
 		must(k.Facts().Learn(ctx, tenant, acts))
 		raw, lines := rawTouches(t, path)
 		ends := []int{1 << 30} // lines before which is asked: all, and those of commits
-		for _, f := range must(k.Facts().List(ctx, tenant, api.FactQuery{FactFilter: api.FactFilter{Predicate: extract.MadeCommit}, Paging: api.Paging{Limit: kernel.MaxFacts}})).Facts {
+		for _, f := range must(k.Facts().List(ctx, tenant, api.FactQuery{FactFilter: api.FactFilter{Predicate: extract.MadeCommit}, Paging: api.Paging{Limit: query.MaxFacts}})).Facts {
 			ends = append(ends, lines[f.Turn.String()])
 			commits++
 		}

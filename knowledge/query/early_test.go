@@ -1,4 +1,4 @@
-package kernel_test
+package query_test
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package kernel_test
+package query_test
 
 import (
 	"context"
@@ -17,6 +17,7 @@ import (
 	"github.com/graphkernel/graphkernel/internal/race"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/knowledge/query"
 	"github.com/graphkernel/graphkernel/projection"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/facts"
@@ -24,24 +25,6 @@ import (
 	"github.com/graphkernel/graphkernel/store/storetest"
 	"github.com/graphkernel/graphkernel/token"
 )
-
-// fact makes an assertion of names as they are written.
-func fact(t testing.TB, subject, predicate, object string) knowledge.Act {
-	t.Helper()
-	return knowledge.Act{Kind: knowledge.Assert, Fact: must(knowledge.NewFact(subject, predicate, object, "user"))}
-}
-
-func alias(name, canonical string) knowledge.Act {
-	return knowledge.Act{Kind: knowledge.Alias, Alias: name, Canonical: canonical}
-}
-
-func entities(list []api.Reached) (names []string) {
-	for _, r := range list {
-		names = append(names, r.Entity)
-	}
-	slices.Sort(names)
-	return names
-}
 
 // TestTraverse walks a small graph on every store, with aliases that come and go.
 func TestTraverse(t *testing.T) {
@@ -168,7 +151,7 @@ func TestRetract(t *testing.T) {
 	}
 	at := dag.Time(1)
 	for _, q := range []api.FactFilter{{}, {MinConfidence: 1}, {ValidAt: &at}, {MinConfidence: 1, ValidAt: &at}} {
-		if _, err := k.Facts().Retract(ctx, tenant, api.Retracting{FactFilter: q}); !errors.Is(err, kernel.ErrNoFilter) {
+		if _, err := k.Facts().Retract(ctx, tenant, api.Retracting{FactFilter: q}); !errors.Is(err, query.ErrNoFilter) {
 			t.Errorf("without a filter: %v", err)
 		}
 	}
@@ -216,9 +199,9 @@ func TestFactEvidence(t *testing.T) {
 			}
 			several := 0
 			for asOf := dag.Seq(1); asOf <= must(s.Head(ctx, tenant)); asOf++ {
-				for _, f := range must(k.Facts().List(ctx, tenant, api.FactQuery{View: api.View{AsOf: asOf}, Paging: api.Paging{Limit: kernel.MaxFacts}})).Facts {
+				for _, f := range must(k.Facts().List(ctx, tenant, api.FactQuery{View: api.View{AsOf: asOf}, Paging: api.Paging{Limit: query.MaxFacts}})).Facts {
 					want := must(k.Facts().Evidence(ctx, tenant, f.Statement, asOf))
-					if len(want) == 0 || !reflect.DeepEqual(f.Evidence, kernel.EvidenceOf(want)) {
+					if len(want) == 0 || !reflect.DeepEqual(f.Evidence, evidenceOf(want)) {
 						t.Fatalf("as of %d, %s: got %+v, want %+v", asOf, f.Statement, f.Evidence, want)
 					}
 					if len(want) > 1 {
@@ -462,4 +445,15 @@ func TestFactsLearnedInMidRead(t *testing.T) {
 			t.Errorf("%s, asked after: %q, want %q", what, got, c.want)
 		}
 	}
+}
+
+// evidenceOf returns assertions in the form in which a list of facts shows them.
+func evidenceOf(list []knowledge.Recorded) (w []api.FactEvidence) {
+	for _, r := range list {
+		f := r.Act.Fact
+		w = append(w, api.FactEvidence{
+			Seq: r.Seq, At: r.At, Source: f.Source, Confidence: f.Confidence, Turn: f.Turn, Slice: slice.SliceID(f.Slice), Written: f.Written,
+		})
+	}
+	return w
 }

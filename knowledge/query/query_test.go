@@ -1,0 +1,25 @@
+package query_test
+
+import (
+	"testing"
+
+	"github.com/graphkernel/graphkernel/internal/kerneltest"
+	"github.com/graphkernel/graphkernel/store"
+)
+
+const tenant = kerneltest.Tenant
+
+var (
+	ring, over, stores, chain = kerneltest.Ring, kerneltest.Over, kerneltest.Stores, kerneltest.Chain
+	fact, alias, entities     = kerneltest.Fact, kerneltest.Alias, kerneltest.Entities
+	seeded                    = kerneltest.Seeded
+)
+
+func open(t testing.TB, name string) store.Store { return stores[name](t) }
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
