@@ -72,6 +72,7 @@ func New(c Config) (*Console, error) {
 		co.mux.HandleFunc(p.pattern, co.page(p))
 	}
 	co.mux.HandleFunc("GET /assets/{name}", co.asset)
+	co.mux.HandleFunc("/", co.page(route{do: noPage}))
 	return co, nil
 }
 
@@ -130,6 +131,7 @@ var routes = []route{
 	{"GET /slices", false, handedOut},
 	{"GET /slices/{id}", false, evidence},
 	{"GET /slices/{id}/{file}", false, download},
+	{"GET /contexts", false, func(*visit) (*page, error) { return &page{to: "/slices"}, nil }},
 	{"GET /contexts/{id}", false, evidence},
 	{"GET /compare", false, compare},
 	{"GET /check", false, checkForm},
@@ -155,6 +157,11 @@ var routes = []route{
 	{"POST /sign-out", true, signOut},
 	{"GET /sign-in/provider", true, toProvider},
 	{"GET /sign-in/return", true, fromProvider},
+}
+
+// noPage answers for a path without a route.
+func noPage(v *visit) (*page, error) {
+	return nil, refused(http.StatusNotFound, "there is no page %.200q", v.r.URL.Path)
 }
 
 // A page is the answer of a route: content to show, or a path to redirect to. It is nil if the route has already answered.

@@ -610,6 +610,29 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
+// TestNoPage asks for paths without a page: a browser gets a page that says so, after it signed in, and programs get a problem.
+func TestNoPage(t *testing.T) {
+	s := open(t)
+	b := s.signedIn(access.Auditor)
+	const html = "text/html,application/xhtml+xml;q=0.9,*/*;q=0.8"
+	for _, path := range []string{"/nope", "/turns", "/slices/1/2/3"} {
+		if r := b.get(path, "Accept", html); r.status != http.StatusNotFound || !strings.Contains(r.body, "there is no page &#34;"+path+"&#34;") || r.header.Get("Content-Security-Policy") == "" {
+			t.Errorf("%s: %d\n%s", path, r.status, r.body)
+		}
+	}
+	if r := s.browser().get("/nope", "Accept", html); !strings.HasPrefix(r.to, "/sign-in") {
+		t.Errorf("without signing in: %d to %q", r.status, r.to)
+	}
+	if r := b.get("/contexts"); r.to != "/slices" {
+		t.Errorf("/contexts: %d to %q", r.status, r.to)
+	}
+	for path, accept := range map[string]string{"/nope": "*/*", "/api/nope": html} {
+		if r := b.get(path, "Accept", accept); r.status != http.StatusNotFound || r.header.Get("Content-Type") != "application/problem+json" {
+			t.Errorf("%s: %d %s", path, r.status, r.header.Get("Content-Type"))
+		}
+	}
+}
+
 // TestDownloads holds that files of evidence are what the service hands out, byte for byte.
 func TestDownloads(t *testing.T) {
 	s := open(t)

@@ -47,7 +47,7 @@ func TestRules(t *testing.T) {
 		`[{"tool":"","reason":"r"}]`:      "rules[0].tool: it is empty",
 		`[{"tool":"a","reason":""}]`:      "rules[0].reason: it is empty",
 		`[{"tool":"a)|(b","reason":"r"}]`: "rules[0].tool: error parsing regexp",
-		`[{"tool":"a","reason":"r"},{"tool":"a","argument":"(","reason":"r"}]`:      "rules[1].argument: error parsing regexp",
+		`[{"tool":"a","reason":"r"},{"tool":"a","argument":"(","reason":"r"}]`:      "rules[1].argument: error parsing regexp: missing closing ): `(`",
 		`[{"tool":"a","argument":"(?<=b)a","reason":"r"}]`:                          "rules[0].argument: error parsing regexp",
 		`[{"tool":"a","reason":"r","decision":"allow"}]`:                            "decision",
 		`[{"tool":"a","reason":"` + strings.Repeat("r", guard.MaxPattern+1) + `"}]`: "rules[0].reason: want at most 1024 bytes",

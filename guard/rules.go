@@ -120,6 +120,9 @@ func (d DenyRules) compile() ([]compiled, error) {
 			return nil, of("tool", err)
 		}
 		if r.Argument != "" {
+			if _, err = regexp.Compile(r.Argument); err != nil { // without (?s), which the rule does not have
+				return nil, of("argument", err)
+			}
 			if c.argument, err = regexp.Compile("(?s)" + r.Argument); err != nil {
 				return nil, of("argument", err)
 			}

@@ -42,6 +42,7 @@ type Server struct {
 	bodies    budget
 	streams   streams
 	docsPage  func() ([]byte, error)
+	noPage    echo.HandlerFunc // answers a browser for a path without an operation; nil without pages
 
 	started  atomic.Bool   // the store has answered once
 	broken   atomic.Bool   // the store is unusable until it is reopened
@@ -122,6 +123,7 @@ func (s *Server) routePages(paths []string, pages Pages) {
 		s.log(c, r, status, took, err)
 		return nil
 	}
+	s.noPage = answer
 	for _, path := range paths {
 		if strings.HasSuffix(path, "/") && path != "/" {
 			path += "*"
@@ -245,9 +247,14 @@ func (s *Server) route() {
 	s.echo = e
 }
 
-// unrouted answers requests that match no operation.
+// unrouted answers requests that match no operation: a browser with a page, others with a problem.
 func (s *Server) unrouted(err error, e echo.Context) {
 	r := e.Request()
+	if s.noPage != nil && r.Method == http.MethodGet && !strings.HasPrefix(r.URL.Path, "/api/") && strings.Contains(r.Header.Get("Accept"), "text/html") && errors.Is(err, echo.ErrNotFound) {
+		s.metrics.unrouted.Inc()
+		_ = s.noPage(e)
+		return
+	}
 	p := &problem{code: api.CodeNoRoute, detail: fmt.Sprintf("there is no route %s %.200q; /docs lists them", r.Method, r.URL.Path)}
 	if errors.Is(err, echo.ErrMethodNotAllowed) {
 		p = &problem{code: api.CodeMethod, detail: fmt.Sprintf("%.200q has no method %.20q; /docs lists them", r.URL.Path, r.Method)}

@@ -205,7 +205,8 @@ const nextSteps = `  make install                              put graphkernel a
   graphkernel import ~/.claude/projects     admit the sessions that exist
   graphkernel search WORDS                  find what was said
   graphkernel context WORDS                 hand out what an agent needs for a task
-  graphkernel serve --dev                   the same in a browser and over HTTP`
+  graphkernel serve                         the same in a browser and over HTTP; the key to sign in:
+  graphkernel apikey create --role admin`
 
 // next prints what to do with one's own sessions.
 func (d *demo) next() { fmt.Fprintf(d.out, "\nNext, with your own sessions:\n%s\n", nextSteps) }
@@ -368,7 +369,7 @@ func (d *demo) printSelected(issued *kernel.Issued) error {
 		}
 		shown = chosen
 	}
-	turns.PrintTree(d.out, shown)
+	turns.PrintTree(d.out, shown, "not shown here")
 	fmt.Fprintln(d.out)
 	return nil
 }

@@ -160,7 +160,7 @@ func showTree(a *cli.App, c *cobra.Command, name, find, anchor string, flags cut
 				fmt.Fprintf(w, ": %s", cli.Title(title))
 			}
 			fmt.Fprintln(w)
-			PrintTree(w, turns)
+			PrintTree(w, turns, "in another conversation")
 		})
 	})
 }
@@ -300,8 +300,8 @@ func admissionOf(ad *api.Admission) (*slice.Admission, error) {
 }
 
 // PrintTree prints each turn below its first parent. A chain of replies is not indented further, because a conversation with thousands of turns would leave
-// the screen.
-func PrintTree(w io.Writer, turns []ShownTurn) {
+// the screen. elsewhere says where a parent is that is not among the turns.
+func PrintTree(w io.Writer, turns []ShownTurn, elsewhere string) {
 	here := map[string]int{}
 	for i := range turns {
 		here[turns[i].ID] = i
@@ -339,7 +339,7 @@ func PrintTree(w io.Writer, turns []ShownTurn) {
 		for ; depth > at.depth; depth-- {
 			l.UnIndent()
 		}
-		l.AppendItem(treeLine(w, &turns[at.turn], here, above))
+		l.AppendItem(treeLine(w, &turns[at.turn], here, above, elsewhere))
 		above = turns[at.turn].ID
 		next := at.depth
 		if len(children[at.turn]) > 1 {
@@ -351,7 +351,7 @@ func PrintTree(w io.Writer, turns []ShownTurn) {
 }
 
 // treeLine writes a turn; above is the id of the turn in the line before.
-func treeLine(w io.Writer, t *ShownTurn, here map[string]int, above string) string {
+func treeLine(w io.Writer, t *ShownTurn, here map[string]int, above, elsewhere string) string {
 	mark := " "
 	if t.Selected != nil {
 		mark = "●"
@@ -367,7 +367,7 @@ func treeLine(w io.Writer, t *ShownTurn, here map[string]int, above string) stri
 		case i > 0 || inside && (p.Kind != dag.Reply.String() || p.ID != above):
 			line += fmt.Sprintf(" [%s of %s]", p.Kind, p.ID[:8])
 		case !inside:
-			line += fmt.Sprintf(" [%s of %s, in another conversation]", p.Kind, p.ID[:8])
+			line += fmt.Sprintf(" [%s of %s, %s]", p.Kind, p.ID[:8], elsewhere)
 		}
 	}
 	if t.Why != "" {
