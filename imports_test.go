@@ -91,7 +91,7 @@ var mayImport = map[string][]string{
 	"store/sqlite":           {"internal/ready", "dag", "history", "ledger", "store", "store/packed", "modernc.org/libc", "modernc.org/sqlite"},
 	"atlas":                  {"dag"},
 	"atlas/survey":           {"api", "atlas", "dag", "history/erasures", "internal/canon", "internal/turnstile", "knowledge", "ledger/attest", "ledger/identity", "normalize", "policy", "slice", "slice/issued", "store"},
-	"kernel":                 {"knowledge/query", "internal/bytelru", "internal/canon", "render", "slice/kinds", "atlas/survey", "internal/turnstile", "api", "working", "slice/beliefs", "belief", "belief/journal", "belief/kinds", "retrieval/enrich", "retrieval/segments", "ingest/marks", "slice/contexts", "slice/contexts/overlap", "retrieval", "retrieval/analysis", "retrieval/embed", "store/kinds", "access/apikeys", "history/erasures", "history/heldback", "access", "history", "ledger/attest", "dag", "slice/facts", "slice/issued", "ledger/identity", "ledger", "ledger/witness", "policy", "policy/registry", "slice", "token", "ingest", "store", "github.com/hashicorp/golang-lru/v2", "knowledge", "normalize", "belief/space", "projection", "slice/contexts/assemble", "retrieval/embed/static", "history/follow", "policy/standard", "working/session"},
+	"kernel":                 {"retrieval/find", "knowledge/query", "internal/bytelru", "internal/canon", "render", "slice/kinds", "atlas/survey", "internal/turnstile", "api", "working", "slice/beliefs", "belief", "belief/journal", "belief/kinds", "retrieval/enrich", "retrieval/segments", "ingest/marks", "slice/contexts", "slice/contexts/overlap", "retrieval", "retrieval/analysis", "retrieval/embed", "store/kinds", "access/apikeys", "history/erasures", "history/heldback", "access", "history", "ledger/attest", "dag", "slice/facts", "slice/issued", "ledger/identity", "ledger", "ledger/witness", "policy", "policy/registry", "slice", "token", "ingest", "store", "github.com/hashicorp/golang-lru/v2", "knowledge", "normalize", "belief/space", "projection", "slice/contexts/assemble", "retrieval/embed/static", "history/follow", "policy/standard", "working/session"},
 	"projection":             {"api", "dag", "history", "history/erasures", "history/follow", "internal/bytelru", "internal/turnstile", "knowledge", "normalize", "policy", "policy/registry", "policy/standard", "retrieval", "retrieval/analysis", "retrieval/embed", "retrieval/embed/static", "retrieval/segments", "slice", "slice/contexts", "store"},
 	"working":                {"dag", "history"},
 	"working/session":        {"access", "api", "dag", "slice", "store", "working"},
@@ -108,7 +108,7 @@ var mayImport = map[string][]string{
 	"ledger/witness":         {"dag", "history", "ledger"},
 	"client":                 {"slice/kinds", "belief", "slice/beliefs", "slice/contexts", "slice/issued", "policy/standard", "ledger/attest", "dag", "evidence", "slice/facts", "normalize", "ledger", "ledger/monitor", "policy", "slice", "token", "internal/canon", "internal/loopback", "api"},
 	"api":                    {"access", "belief", "slice/issued", "dag", "internal/canon", "knowledge", "normalize", "policy", "slice"},
-	"api/fault":              {"knowledge/query", "belief/space", "belief/persona", "belief/rules", "working", "belief", "belief/journal", "slice/contexts", "access", "api", "dag", "ingest", "internal/canon", "kernel", "knowledge", "ledger", "ledger/attest", "ledger/identity", "ledger/witness", "normalize", "policy", "projection", "slice", "store", "store/transfer", "token", "slice/contexts/assemble", "slice/issued", "working/session"},
+	"api/fault":              {"retrieval/find", "knowledge/query", "belief/space", "belief/persona", "belief/rules", "working", "belief", "belief/journal", "slice/contexts", "access", "api", "dag", "ingest", "internal/canon", "kernel", "knowledge", "ledger", "ledger/attest", "ledger/identity", "ledger/witness", "normalize", "policy", "projection", "slice", "store", "store/transfer", "token", "slice/contexts/assemble", "slice/issued", "working/session"},
 	"api/clients":            {"api"},
 	"api/describe":           {"api", "dag", "internal/canon", "knowledge", "policy", "retrieval", "slice/contexts"},
 	"examples/guard":         {"access", "dag", "store/inmem", "token", "kernel", "server", "client"},
@@ -118,6 +118,7 @@ var mayImport = map[string][]string{
 	"console":                {"belief", "policy", "internal/loopback", "internal/markup", "access", "api", "client", "dag", "ingest", "ingest/extract", "slice", "slice/contexts", "verifiers/js", "github.com/rogpeppe/go-internal", "golang.org/x/oauth2"},
 	"verifiers/js":           {},
 	"knowledge/query":        {"access", "api", "dag", "knowledge", "normalize", "projection", "slice", "store", "token"},
+	"retrieval/find":         {"api", "belief", "dag", "ingest", "knowledge", "policy", "projection", "retrieval", "retrieval/analysis", "retrieval/enrich", "retrieval/segments", "slice", "store", "token"},
 	"slice/contexts/assemble": {
 		"api", "belief", "belief/journal", "dag", "ingest", "internal/turnstile", "knowledge", "normalize", "policy", "retrieval", "retrieval/analysis", "retrieval/embed", "slice", "slice/contexts",
 		"slice/contexts/overlap", "slice/facts", "slice/issued", "store",
@@ -142,6 +143,7 @@ var mayImport = map[string][]string{
 	"cmd/graphkernel-hook":    {"capture/hook"},
 	"cmd/graphkernel/capture": {"projection", "api", "capture", "capture/hook", "capture/resident", "internal/ready", "ingest/secrets", "kernel", "store", "client", "cmd/graphkernel/cli", "dag", "guard", "ingest", "policy", "render", "slice/contexts", "slice/contexts/assemble", "slice/issued", "token", "github.com/rogpeppe/go-internal", "github.com/spf13/cobra"},
 	"cmd/graphkernel/cli": {
+		"retrieval/find",
 		"projection", "retrieval/segments",
 		"access", "belief", "capture", "ingest/secrets", "internal/userdir", "slice/contexts", "slice/contexts/assemble",
 		"retrieval", "retrieval/embed", "retrieval/embed/remote", "retrieval/crossencoder", "internal/secretfile", "internal/ready", "slice/issued",

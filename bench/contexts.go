@@ -13,6 +13,7 @@ import (
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/retrieval"
+	"github.com/graphkernel/graphkernel/retrieval/find"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 )
 
@@ -53,7 +54,7 @@ func agents(ctx context.Context, r *report, y *yard, turns, length, rounds int, 
 	}
 
 	find := func(ctx context.Context, k *kernel.Kernel, i int, id policy.ID) error {
-		_, err := k.Turns().Search(ctx, dag.DefaultTenant, kernel.SearchRequest{Policy: id, Query: retrieval.Query{Text: l.queries[i%len(l.queries)], Limit: searchHits}})
+		_, err := k.Turns().Search(ctx, dag.DefaultTenant, find.Request{Policy: id, Query: retrieval.Query{Text: l.queries[i%len(l.queries)], Limit: searchHits}})
 		return err
 	}
 	first := func(name string, id policy.ID) error {

@@ -10,6 +10,7 @@ import (
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/retrieval"
+	"github.com/graphkernel/graphkernel/retrieval/find"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 )
 
@@ -80,8 +81,8 @@ func searching(id policy.ID) func(context.Context, *Corpus, Question) ([]dag.Tur
 }
 
 func search(ctx context.Context, c *Corpus, q Question, id policy.ID) ([]dag.TurnID, error) {
-	found, err := c.kernel.Turns().Search(ctx, c.tenant, kernel.SearchRequest{Policy: id, Query: retrieval.Query{Text: q.Text, AsOf: q.AsOf, Limit: retrieval.LimitHits}})
-	if errors.Is(err, kernel.ErrNoWords) {
+	found, err := c.kernel.Turns().Search(ctx, c.tenant, find.Request{Policy: id, Query: retrieval.Query{Text: q.Text, AsOf: q.AsOf, Limit: retrieval.LimitHits}})
+	if errors.Is(err, find.ErrNoWords) {
 		return nil, nil
 	}
 	if err != nil {

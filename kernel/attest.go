@@ -14,6 +14,7 @@ import (
 	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/slice/kinds"
 	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/token"
 )
 
 // Evidence contains what a third party needs, in addition to a bundle, to verify the bundle.
@@ -27,7 +28,7 @@ type Evidence struct {
 }
 
 // Attest signs, for third parties, a statement about a bundle that this kernel issued, of any kind. The error
-// for a bundle that was never issued here wraps store.ErrNotFound, and for a bundle of another tenant ErrTenant.
+// for a bundle that was never issued here wraps store.ErrNotFound, and for a bundle of another tenant token.ErrTenant.
 // The envelope is the same each time while the attestation key is the same; the proof's
 // checkpoint advances with the ledger. Without an identity the error is identity.ErrNone.
 func (k Ledger) Attest(ctx context.Context, tenant dag.Tenant, bundle []byte) (_ *Evidence, err error) {
@@ -39,7 +40,7 @@ func (k Ledger) Attest(ctx context.Context, tenant dag.Tenant, bundle []byte) (_
 	}
 	h := b.Head()
 	if h.Seal.Tenant != tenant {
-		return nil, fmt.Errorf("the bundle is of tenant %q, not %q: %w", h.Seal.Tenant, tenant, ErrTenant)
+		return nil, fmt.Errorf("the bundle is of tenant %q, not %q: %w", h.Seal.Tenant, tenant, token.ErrTenant)
 	}
 	e, err := k.locate(ctx, tenant, h.Provenance.SliceID, sha256.Sum256(bundle))
 	if err != nil {
@@ -53,7 +54,7 @@ func (k Ledger) Attest(ctx context.Context, tenant dag.Tenant, bundle []byte) (_
 // later.
 func (k Ledger) Sign(ctx context.Context, tenant dag.Tenant, i *Issued) (*Evidence, error) {
 	if i.Seal.Tenant != tenant {
-		return nil, fmt.Errorf("the slice is of tenant %q, not %q: %w", i.Seal.Tenant, tenant, ErrTenant)
+		return nil, fmt.Errorf("the slice is of tenant %q, not %q: %w", i.Seal.Tenant, tenant, token.ErrTenant)
 	}
 	e := &Evidence{Record: i.Record, Leaf: issued.Leaf(tenant, &i.Record)}
 	why, err := k.why(ctx, tenant, i.redacted)

@@ -102,7 +102,7 @@ func TestBeliefEvidence(t *testing.T) {
 			if r := must(k.Slices().Replay(ctx, tenant, changed)); r.Outcome != kernel.Different {
 				t.Errorf("as of another number: %+v", r)
 			}
-			if _, err := k.Slices().Replay(ctx, "other", last.Bundle); !errors.Is(err, kernel.ErrTenant) {
+			if _, err := k.Slices().Replay(ctx, "other", last.Bundle); !errors.Is(err, token.ErrTenant) {
 				t.Errorf("another tenant's: %v", err)
 			}
 			if report := must(fsck.Store(ctx, s, fsck.Options{})); report.Err() != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/retrieval"
+	"github.com/graphkernel/graphkernel/retrieval/find"
 	gkslice "github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/store"
@@ -238,7 +239,7 @@ func TestDamageEndsWithAnErasure(t *testing.T) {
 	k := over(t, &flawedStore{good, ids[4]}, token.NewAuthority(ring(t, "k1")))
 	asked := func() (damaged, hits int, err error) {
 		t.Helper()
-		f := must(k.Turns().Search(t.Context(), tenant, kernel.SearchRequest{Query: retrieval.Query{Text: "turn of a chain", Limit: 20}}))
+		f := must(k.Turns().Search(t.Context(), tenant, find.Request{Query: retrieval.Query{Text: "turn of a chain", Limit: 20}}))
 		_, err = k.Contexts().Assemble(t.Context(), tenant, api.ContextRequest{Task: "the chain"})
 		return f.Damaged, len(f.Hits), err
 	}
@@ -250,7 +251,7 @@ func TestDamageEndsWithAnErasure(t *testing.T) {
 		if number >= 5 {
 			want = 1
 		}
-		if f := must(k.Turns().Search(t.Context(), tenant, kernel.SearchRequest{Query: retrieval.Query{Text: "turn of a chain", Limit: 20, AsOf: number}})); f.Damaged != want {
+		if f := must(k.Turns().Search(t.Context(), tenant, find.Request{Query: retrieval.Query{Text: "turn of a chain", Limit: 20, AsOf: number}})); f.Damaged != want {
 			t.Errorf("as of %d: %d are damaged", number, f.Damaged)
 		}
 	}

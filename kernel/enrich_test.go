@@ -7,8 +7,8 @@ import (
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/retrieval/find"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/token"
 )
@@ -68,7 +68,7 @@ func TestEnrich(t *testing.T) {
 				"three hops":       func(r *api.EnrichRequest) { r.Hops = 3 },
 				"an alpha above 1": func(r *api.EnrichRequest) { r.Alpha = new(dag.One + 1) },
 				"no fact":          func(r *api.EnrichRequest) { r.Facts = -1 },
-				"a score too high": func(r *api.EnrichRequest) { r.Hits = []api.HitScore{{Turn: ids[0], Score: kernel.MaxFound + 1}} },
+				"a score too high": func(r *api.EnrichRequest) { r.Hits = []api.HitScore{{Turn: ids[0], Score: find.MaxFound + 1}} },
 			} {
 				bad := r
 				change(&bad)

@@ -50,7 +50,7 @@ func TestFactsAttested(t *testing.T) {
 				}
 			}
 			for what, tc := range map[string]struct{ err, want error }{
-				"another tenant": {second(k.Ledger().Attest(ctx, "other", whole.Bundle)), kernel.ErrTenant},
+				"another tenant": {second(k.Ledger().Attest(ctx, "other", whole.Bundle)), token.ErrTenant},
 				"never issued":   {second(k.Ledger().Attest(ctx, tenant, bytes.Replace(whole.Bundle, []byte(whole.Record.Token), []byte("00112233445566778899aabbccddeeff"), 1))), store.ErrNotFound},
 				"as PROV":        {second(k.Ledger().Prov(ctx, tenant, whole.Bundle)), kernel.ErrNoExport},
 				"as OpenLineage": {second(k.Ledger().OpenLineage(ctx, tenant, whole.Bundle)), kernel.ErrNoExport},

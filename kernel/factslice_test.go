@@ -198,7 +198,7 @@ func TestFactSliceReplays(t *testing.T) {
 			t.Errorf("%s: %+v", what, r)
 		}
 	}
-	if _, err := k.Slices().Replay(ctx, "other", issued.Bundle); !errors.Is(err, kernel.ErrTenant) {
+	if _, err := k.Slices().Replay(ctx, "other", issued.Bundle); !errors.Is(err, token.ErrTenant) {
 		t.Errorf("another tenant's: %v", err)
 	}
 	if _, err := k.Slices().Replay(ctx, tenant, issued.Bundle[:len(issued.Bundle)-1]); !errors.Is(err, slice.ErrMalformed) {

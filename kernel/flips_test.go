@@ -20,6 +20,7 @@ import (
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/retrieval"
+	"github.com/graphkernel/graphkernel/retrieval/find"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/sqlite"
 	"github.com/graphkernel/graphkernel/store/storetest"
@@ -96,7 +97,7 @@ func answers(ctx context.Context, k *kernel.Kernel, ids []dag.TurnID) map[string
 	events, err := k.Turns().Events(ctx, tenant, 0, 100)
 	put("events", events, err)
 	for _, q := range []string{"orders table", "word5of", "word199of goes on"} {
-		found, err := k.Turns().Search(ctx, tenant, kernel.SearchRequest{Query: retrieval.Query{Text: q, Limit: 10}})
+		found, err := k.Turns().Search(ctx, tenant, find.Request{Query: retrieval.Query{Text: q, Limit: 10}})
 		if err == nil && found.Damaged > 0 {
 			err = fmt.Errorf("%d are said to be damaged", found.Damaged)
 		}
@@ -282,7 +283,7 @@ func TestDamagedTextCostsItself(t *testing.T) {
 		k := over(t, s, token.NewAuthority(ring(t, "k1")))
 		ids := lived(t, ctx, k)
 		if kept {
-			must(k.Turns().Search(ctx, tenant, kernel.SearchRequest{Query: retrieval.Query{Text: "orders", Limit: 1}}))
+			must(k.Turns().Search(ctx, tenant, find.Request{Query: retrieval.Query{Text: "orders", Limit: 1}}))
 			if len(must(s.Snapshots(ctx, tenant, history.SnapshotPage{Limit: 1}))) == 0 {
 				t.Fatal("no segment is kept: this shows nothing")
 			}
@@ -301,13 +302,13 @@ func TestDamagedTextCostsItself(t *testing.T) {
 		}
 		s = must(sqlite.Open(ctx, path, sqlite.Options{}))
 		k = over(t, s, token.NewAuthority(ring(t, "k1")))
-		find := func(words string) kernel.Found {
-			return must(k.Turns().Search(ctx, tenant, kernel.SearchRequest{Query: retrieval.Query{Text: words, Limit: 200}}))
+		search := func(words string) find.Found {
+			return must(k.Turns().Search(ctx, tenant, find.Request{Query: retrieval.Query{Text: words, Limit: 200}}))
 		}
-		if f := find("word5of"); len(f.Hits) == 0 || f.Hits[0].Turn.ID != ids[5] {
+		if f := search("word5of"); len(f.Hits) == 0 || f.Hits[0].Turn.ID != ids[5] {
 			t.Errorf("kept %v: another turn is not found: %+v", kept, f)
 		}
-		f := find("word123of orders")
+		f := search("word123of orders")
 		if f.Damaged == 0 || f.Damaged > 12 || len(f.Hits)+f.Damaged < 199 {
 			t.Errorf("kept %v: of 199 turns %d are found and %d said to be damaged", kept, len(f.Hits), f.Damaged)
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest"
 	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/retrieval/find"
 	"github.com/graphkernel/graphkernel/token"
 )
 
@@ -67,7 +68,7 @@ func TestFolders(t *testing.T) {
 }
 
 // foldersOf lists the folders, for which the whole index is read.
-func foldersOf(t *testing.T, k *kernel.Kernel) []kernel.Folder {
+func foldersOf(t *testing.T, k *kernel.Kernel) []find.Folder {
 	t.Helper()
 	list, behind, err := k.Turns().Folders(t.Context(), tenant)
 	if err != nil || behind > 0 {

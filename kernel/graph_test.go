@@ -12,6 +12,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/retrieval"
+	"github.com/graphkernel/graphkernel/retrieval/find"
 	"github.com/graphkernel/graphkernel/token"
 )
 
@@ -44,38 +45,38 @@ func TestSearchByGraph(t *testing.T) {
 		drafts = append(drafts, draft(i, strings.Join(text, " ")))
 	}
 	last := must(k.Turns().Admit(t.Context(), tenant, drafts)).Head
-	find := func(asOf dag.Seq) kernel.Found {
+	search := func(asOf dag.Seq) find.Found {
 		t.Helper()
-		return must(k.Turns().Search(t.Context(), tenant, kernel.SearchRequest{Policy: retrieval.DensePolicyID, Query: retrieval.Query{Text: "a hound plays music", AsOf: asOf, Limit: 10}}))
+		return must(k.Turns().Search(t.Context(), tenant, find.Request{Policy: retrieval.DensePolicyID, Query: retrieval.Query{Text: "a hound plays music", AsOf: asOf, Limit: 10}}))
 	}
-	ids := func(f kernel.Found) (all []dag.TurnID) {
+	ids := func(f find.Found) (all []dag.TurnID) {
 		for _, h := range f.Hits {
 			all = append(all, h.Turn.ID)
 		}
 		return all
 	}
-	first := find(0)
+	first := search(0)
 	if first.Approximate || len(first.Hits) != 10 {
 		t.Errorf("before there is a graph: %d hits, approximate: %t", len(first.Hits), first.Approximate)
 	}
 	<-linked
-	walked := find(0)
+	walked := search(0)
 	if !walked.Approximate || !slices.Equal(ids(walked), ids(first)) {
 		t.Errorf("by the graph: approximate: %t, %v; exactly %v", walked.Approximate, ids(walked), ids(first))
 	}
-	if f := find(last); f.Approximate || !slices.Equal(ids(f), ids(first)) {
+	if f := search(last); f.Approximate || !slices.Equal(ids(f), ids(first)) {
 		t.Errorf("as of a number: approximate: %t, %v", f.Approximate, ids(f))
 	}
-	if f := must(k.Turns().Search(t.Context(), tenant, kernel.SearchRequest{Query: retrieval.Query{Text: "puppy", Limit: 10}})); f.Approximate || len(f.Hits) != 10 {
+	if f := must(k.Turns().Search(t.Context(), tenant, find.Request{Query: retrieval.Query{Text: "puppy", Limit: 10}})); f.Approximate || len(f.Hits) != 10 {
 		t.Errorf("by words: %d hits, approximate: %t", len(f.Hits), f.Approximate)
 	}
 	gone := ids(walked)[0]
 	must(k.Turns().Erase(t.Context(), tenant, gone, "asked to"))
-	if f := find(0); !f.Approximate || slices.Contains(ids(f), gone) {
+	if f := search(0); !f.Approximate || slices.Contains(ids(f), gone) {
 		t.Errorf("after an erasure: approximate: %t, %v", f.Approximate, ids(f))
 	}
 	must(k.Turns().Admit(t.Context(), tenant, []dag.Draft{draft(700, "a hound plays music")}))
-	if f := find(0); !f.Approximate || len(f.Hits) == 0 || f.Hits[0].Turn.ID != dag.ExternalTurnID("graph", "700") {
+	if f := search(0); !f.Approximate || len(f.Hits) == 0 || f.Hits[0].Turn.ID != dag.ExternalTurnID("graph", "700") {
 		t.Errorf("after a new turn: approximate: %t, %v", f.Approximate, ids(f))
 	}
 	var more []dag.Draft
@@ -83,14 +84,14 @@ func TestSearchByGraph(t *testing.T) {
 		more = append(more, draft(701+i, words[i%len(words)]))
 	}
 	must(k.Turns().Admit(t.Context(), tenant, more))
-	find(0)
+	search(0)
 	<-linked // the graph has the new ones, too
-	if f := find(0); !f.Approximate {
+	if f := search(0); !f.Approximate {
 		t.Error("after the graph was extended it is not walked")
 	}
 	bundle := must(k.Slices().Cut(t.Context(), tenant, kernel.Request{Anchor: drafts[3].ID})).Bundle
 	within := must(k.Slices().Boundary(tenant, bundle))
-	if f := must(k.Turns().Search(t.Context(), tenant, kernel.SearchRequest{Within: within, Policy: retrieval.DensePolicyID, Query: retrieval.Query{Text: drafts[3].Content, Limit: 10}})); f.Approximate || len(f.Hits) == 0 {
+	if f := must(k.Turns().Search(t.Context(), tenant, find.Request{Within: within, Policy: retrieval.DensePolicyID, Query: retrieval.Query{Text: drafts[3].Content, Limit: 10}})); f.Approximate || len(f.Hits) == 0 {
 		t.Errorf("within evidence: %d hits, approximate: %t", len(f.Hits), f.Approximate)
 	}
 	context := must(k.Contexts().Assemble(t.Context(), tenant, api.ContextRequest{Task: "a hound plays music", Policy: "context-dense@1"}))

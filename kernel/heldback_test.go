@@ -16,6 +16,7 @@ import (
 	"github.com/graphkernel/graphkernel/ingest"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/retrieval"
+	"github.com/graphkernel/graphkernel/retrieval/find"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/fsck"
 	"github.com/graphkernel/graphkernel/store/inmem"
@@ -87,7 +88,7 @@ func answersOf(t testing.TB, k *kernel.Kernel, tenant dag.Tenant) string {
 	var b bytes.Buffer
 	must(k.Turns().Export(t.Context(), tenant, nil, &b))
 	for _, word := range []string{"zebra", "quagga", "okapi", "answer"} {
-		found := must(k.Turns().Search(t.Context(), tenant, kernel.SearchRequest{Query: retrieval.Query{Text: word, Limit: 10}}))
+		found := must(k.Turns().Search(t.Context(), tenant, find.Request{Query: retrieval.Query{Text: word, Limit: 10}}))
 		for _, h := range found.Hits {
 			fmt.Fprintln(&b, h.Content)
 		}

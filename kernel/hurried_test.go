@@ -15,6 +15,7 @@ import (
 	"github.com/graphkernel/graphkernel/projection"
 	"github.com/graphkernel/graphkernel/retrieval"
 	"github.com/graphkernel/graphkernel/retrieval/analysis"
+	"github.com/graphkernel/graphkernel/retrieval/find"
 	"github.com/graphkernel/graphkernel/retrieval/segments"
 	"github.com/graphkernel/graphkernel/store/inmem"
 	"github.com/graphkernel/graphkernel/store/observed"
@@ -113,7 +114,7 @@ func TestHurried(t *testing.T) {
 		t.Fatal(err)
 	}
 	head = must(k.Turns().Head(ctx, tenant))
-	asked := kernel.SearchRequest{Policy: "plain@1", Query: retrieval.Query{Text: "orders", Limit: 1}}
+	asked := find.Request{Policy: "plain@1", Query: retrieval.Query{Text: "orders", Limit: 1}}
 	if found := must(k.Turns().Search(projection.Hurried(ctx, 0), tenant, asked)); found.NotIndexed != head || len(found.Hits) != 0 {
 		t.Errorf("a search in an index that nobody makes: %+v", found)
 	}

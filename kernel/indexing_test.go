@@ -19,6 +19,7 @@ import (
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/projection"
 	"github.com/graphkernel/graphkernel/retrieval"
+	"github.com/graphkernel/graphkernel/retrieval/find"
 	"github.com/graphkernel/graphkernel/retrieval/segments"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/fsck"
@@ -115,7 +116,7 @@ func TestMakeIndex(t *testing.T) {
 			for _, snapshot := range whole {
 				must(0, s.Write(ctx, tenant, &erasures.Keeping{Snapshots: []history.Snapshot{{Name: snapshot.Name}}, Known: dag.MaxSeq - 1}))
 			}
-			must(over(t, s, a).Turns().Search(ctx, tenant, kernel.SearchRequest{Policy: retrieval.FindPolicyID, Query: retrieval.Query{Text: "outage", Limit: 3}}))
+			must(over(t, s, a).Turns().Search(ctx, tenant, find.Request{Policy: retrieval.FindPolicyID, Query: retrieval.Query{Text: "outage", Limit: 3}}))
 			if again := snapshotsOf(t, s); !reflect.DeepEqual(again, whole) {
 				t.Error("a search that reads all texts makes other segments")
 			}
@@ -134,7 +135,7 @@ func TestSearchBeforeIndex(t *testing.T) {
 	k := bounded(t, s, a, texts)
 	for i, p := range []policy.ID{retrieval.FindPolicyID, retrieval.PolicyID, retrieval.FindPolicyID} {
 		reached := dag.Seq(texts * (i + 1)) // the index by vectors serves words, too
-		q := kernel.SearchRequest{Policy: p, Query: retrieval.Query{Text: "outage deploy", Limit: 20}}
+		q := find.Request{Policy: p, Query: retrieval.Query{Text: "outage deploy", Limit: 20}}
 		got, then := must(k.Turns().Search(ctx, tenant, q)), q
 		then.AsOf = reached
 		want := must(whole.Turns().Search(ctx, tenant, then))
@@ -143,7 +144,7 @@ func TestSearchBeforeIndex(t *testing.T) {
 			t.Fatalf("%s finds %d turns as of %d without %d, want %d as of %d without %d", p, len(got.Hits), got.AsOf, got.NotIndexed, len(want.Hits), want.AsOf, want.NotIndexed)
 		}
 	}
-	past := kernel.SearchRequest{Policy: retrieval.FindPolicyID, Query: retrieval.Query{Text: "outage deploy", Limit: 20, AsOf: texts}}
+	past := find.Request{Policy: retrieval.FindPolicyID, Query: retrieval.Query{Text: "outage deploy", Limit: 20, AsOf: texts}}
 	if got := must(k.Turns().Search(ctx, tenant, past)); got.NotIndexed != 0 || got.AsOf != texts {
 		t.Errorf("a search as of %d is as of %d, without %d", texts, got.AsOf, got.NotIndexed)
 	}
@@ -171,7 +172,7 @@ func TestSearchBeforeIndex(t *testing.T) {
 	}
 	head = must(fresh.Turns().Head(ctx, tenant))
 	for _, each := range []*kernel.Kernel{k, fresh} { // one goes on from what it had
-		q := kernel.SearchRequest{Policy: retrieval.FindPolicyID, Query: retrieval.Query{Text: "outage deploy", Limit: 20}}
+		q := find.Request{Policy: retrieval.FindPolicyID, Query: retrieval.Query{Text: "outage deploy", Limit: 20}}
 		got, want := must(each.Turns().Search(ctx, tenant, q)), must(whole.Turns().Search(ctx, tenant, q))
 		if !reflect.DeepEqual(got, want) || got.AsOf != head {
 			t.Errorf("with the whole index it finds %d turns as of %d without %d, want %d as of %d", len(got.Hits), got.AsOf, got.NotIndexed, len(want.Hits), head)
@@ -269,7 +270,7 @@ func TestKeepIndex(t *testing.T) {
 		bent := history.Snapshot{Name: list[1].Name, Value: bytes.Clone(list[1].Value)}
 		bent.Value[100] ^= 1
 		must(0, s.Write(ctx, tenant, &erasures.Keeping{Snapshots: []history.Snapshot{bent}, Known: dag.MaxSeq - 1}))
-		must(k.Turns().Search(ctx, tenant, kernel.SearchRequest{Policy: retrieval.FindPolicyID, Query: retrieval.Query{Text: "outage", Limit: 3}}))
+		must(k.Turns().Search(ctx, tenant, find.Request{Policy: retrieval.FindPolicyID, Query: retrieval.Query{Text: "outage", Limit: 3}}))
 		synctest.Wait()
 		if !reflect.DeepEqual(snapshotsOf(t, s), list) {
 			t.Error("the damaged segment was not made again")

@@ -13,6 +13,7 @@ import (
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/retrieval"
+	"github.com/graphkernel/graphkernel/retrieval/find"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/token"
 )
@@ -36,7 +37,7 @@ func TestTenantsDoNotMove(t *testing.T) {
 			for _, of := range []dag.Tenant{quiet, busy} {
 				must(k.Turns().Admit(t.Context(), of, drafts))
 			}
-			var searches []kernel.SearchRequest
+			var searches []find.Request
 			var asked []api.ContextRequest
 			for range 8 {
 				searches = append(searches, question(r, 0))
@@ -44,7 +45,7 @@ func TestTenantsDoNotMove(t *testing.T) {
 				asked = append(asked, api.ContextRequest{Task: question(r, 0).Text, Anchor: anchor.String(), Budget: 20 + r.IntN(60), Policy: eitherContext(r)})
 			}
 			type answers struct {
-				found   [][]kernel.FoundTurn
+				found   [][]find.FoundTurn
 				bundles [][]byte
 				chosen  [][]any
 			}

@@ -36,6 +36,7 @@ import (
 	"github.com/graphkernel/graphkernel/ledger/witness"
 	"github.com/graphkernel/graphkernel/projection"
 	"github.com/graphkernel/graphkernel/retrieval/embed"
+	"github.com/graphkernel/graphkernel/retrieval/find"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/token"
 	"github.com/graphkernel/graphkernel/working"
@@ -69,7 +70,7 @@ type Config struct {
 	IndexTexts int
 
 	// Rerankers are the cross-encoders that policies may name.
-	Rerankers []Reranker
+	Rerankers []find.Reranker
 
 	// Screen is called with the turns of each admission by Admit, AdmitWith and AdmitInOrder, and with the messages of each session, before the kernel processes
 	// them, and must not change them. Its error refuses all of them. Nil: turns are not screened. Import has its own options for screening.
@@ -128,7 +129,7 @@ func unobserved(ctx context.Context, _ string) (context.Context, func(error)) {
 type Kernel struct{ *engine }
 
 // Turns returns the facet that admits, reads and erases turns.
-func (k *Kernel) Turns() Turns { return Turns(*k) }
+func (k *Kernel) Turns() Turns { return k.turns() }
 
 // Slices returns the facet that cuts, verifies, explains and replays slices of turns.
 func (k *Kernel) Slices() Slices { return Slices(*k) }
@@ -143,7 +144,10 @@ func (k *Kernel) Keys() Keys { return Keys(*k) }
 func (k *Kernel) Ledger() Ledger { return Ledger(*k) }
 
 // Turns are a kernel's turns.
-type Turns struct{ *engine }
+type Turns struct {
+	find.Turns
+	*engine
+}
 
 // Slices are a kernel's slices of turns.
 type Slices struct{ *engine }
@@ -157,7 +161,7 @@ type Keys struct{ *engine }
 // Ledger is the facet of the tenants' ledgers, with the identity that signs them.
 type Ledger struct{ *engine }
 
-func (k *engine) turns() Turns   { return Turns{k} }
+func (k *engine) turns() Turns   { return Turns{find.New(finder{desk{k}}), k} }
 func (k *engine) slices() Slices { return Slices{k} }
 func (k *engine) keys() Keys     { return Keys{k} }
 func (k *engine) ledger() Ledger { return Ledger{k} }

@@ -263,8 +263,8 @@ func replayRefuses(t *testing.T, k *kernel.Kernel, issued *kernel.Issued) {
 	if !errors.Is(r.Token, token.ErrToken) {
 		t.Errorf("a forged token: %v, want %v", r.Token, token.ErrToken)
 	}
-	if _, err := k.Slices().Replay(t.Context(), "other", issued.Bundle); !errors.Is(err, kernel.ErrTenant) {
-		t.Errorf("another tenant: %v, want %v", err, kernel.ErrTenant)
+	if _, err := k.Slices().Replay(t.Context(), "other", issued.Bundle); !errors.Is(err, token.ErrTenant) {
+		t.Errorf("another tenant: %v, want %v", err, token.ErrTenant)
 	}
 	if _, err := k.Slices().Replay(t.Context(), tenant, issued.Bundle[1:]); !errors.Is(err, slice.ErrMalformed) {
 		t.Errorf("no bundle: %v, want %v", err, slice.ErrMalformed)

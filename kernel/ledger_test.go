@@ -102,7 +102,7 @@ func TestAttestRefuses(t *testing.T) {
 		"nobody":         {second(over(t, s, a).Ledger().Attest(ctx, tenant, issued.Bundle)), identity.ErrNone},
 		"nobody's root":  {second(over(t, s, a).Ledger().Checkpoint(ctx, tenant)), identity.ErrNone},
 		"never issued":   {second(elsewhere.Ledger().Attest(ctx, tenant, issued.Bundle)), store.ErrNotFound},
-		"another tenant": {second(k.Ledger().Attest(ctx, "other", issued.Bundle)), kernel.ErrTenant},
+		"another tenant": {second(k.Ledger().Attest(ctx, "other", issued.Bundle)), token.ErrTenant},
 		"beyond":         {second(k.Ledger().Prove(ctx, tenant, 99)), store.ErrNotFound},
 		"another name":   {k.Ledger().ReplaceIdentity(must(identity.New(noise(8), "other.example", 0))), identity.ErrName},
 	} {

@@ -69,7 +69,7 @@ func (k Slices) Replay(ctx context.Context, tenant dag.Tenant, bundle []byte) (_
 		return nil, err
 	}
 	if b.Seal.Tenant != tenant {
-		return nil, fmt.Errorf("the bundle is of tenant %q, not %q: %w", b.Seal.Tenant, tenant, ErrTenant)
+		return nil, fmt.Errorf("the bundle is of tenant %q, not %q: %w", b.Seal.Tenant, tenant, token.ErrTenant)
 	}
 	r := &Replay{Provenance: b.Provenance, AsOf: b.AsOf, Redacted: b.Redacted()}
 	digest := dag.Digest(sha256.Sum256(bundle))
@@ -100,7 +100,7 @@ func (k Slices) Replay(ctx context.Context, tenant dag.Tenant, bundle []byte) (_
 func (k Slices) replayAsked(ctx context.Context, tenant dag.Tenant, b slice.Body, bundle []byte, again func(*cache) ([]byte, error)) (*Replay, error) {
 	h := b.Head()
 	if h.Seal.Tenant != tenant {
-		return nil, fmt.Errorf("the bundle is of tenant %q, not %q: %w", h.Seal.Tenant, tenant, ErrTenant)
+		return nil, fmt.Errorf("the bundle is of tenant %q, not %q: %w", h.Seal.Tenant, tenant, token.ErrTenant)
 	}
 	r := &Replay{Provenance: h.Provenance, AsOf: h.AsOf}
 	made, err := steady(k.engine, again)
@@ -185,9 +185,6 @@ func (k *engine) claimedFrom(ctx context.Context, tenant dag.Tenant, b slice.Bod
 	of.AsOf = h.AsOf
 	return of, err
 }
-
-// ErrTenant is wrapped when evidence belongs to another tenant.
-var ErrTenant = errors.New("wrong tenant")
 
 // ReplayIssued replays the newest recorded bundle of a slice id. The record does not
 // contain the text, so only the bundle's digest shows that text was erased since.

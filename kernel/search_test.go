@@ -18,6 +18,7 @@ import (
 	"github.com/graphkernel/graphkernel/projection"
 	"github.com/graphkernel/graphkernel/retrieval"
 	"github.com/graphkernel/graphkernel/retrieval/embed"
+	"github.com/graphkernel/graphkernel/retrieval/find"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/token"
 )
@@ -89,7 +90,7 @@ func TestSearchAsOf(t *testing.T) {
 }
 
 // numberless searches, and leaves sequence numbers out, which erasures take some of.
-func numberless(ctx context.Context, t *testing.T, k *kernel.Kernel, q kernel.SearchRequest, asOf dag.Seq) []kernel.FoundTurn {
+func numberless(ctx context.Context, t *testing.T, k *kernel.Kernel, q find.Request, asOf dag.Seq) []find.FoundTurn {
 	t.Helper()
 	q.AsOf = asOf
 	hits := must(k.Turns().Search(ctx, tenant, q)).Hits
@@ -124,12 +125,12 @@ func chat(r *rand.Rand, turns int) (drafts []dag.Draft) {
 	return drafts
 }
 
-func question(r *rand.Rand, asOf dag.Seq) kernel.SearchRequest {
+func question(r *rand.Rand, asOf dag.Seq) find.Request {
 	words := []string{"when", "did", "anna"}[:r.IntN(4)]
 	for range 1 + r.IntN(4) {
 		words = append(words, vocabulary[r.IntN(len(vocabulary))])
 	}
-	return kernel.SearchRequest{Policy: []policy.ID{"", retrieval.DensePolicyID, retrieval.FindPolicyID}[r.IntN(3)], Query: retrieval.Query{Text: strings.Join(words, " "), AsOf: asOf, Limit: 1 + r.IntN(20)}}
+	return find.Request{Policy: []policy.ID{"", retrieval.DensePolicyID, retrieval.FindPolicyID}[r.IntN(3)], Query: retrieval.Query{Text: strings.Join(words, " "), AsOf: asOf, Limit: 1 + r.IntN(20)}}
 }
 
 // A letters embedder counts the letters a and b.
@@ -169,36 +170,36 @@ func TestSearchByVectors(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	find := func(id policy.ID, text string) (contents []string, err error) {
-		found, err := k.Turns().Search(t.Context(), tenant, kernel.SearchRequest{Policy: id, Query: retrieval.Query{Text: text, Limit: 10}})
+	search := func(id policy.ID, text string) (contents []string, err error) {
+		found, err := k.Turns().Search(t.Context(), tenant, find.Request{Policy: id, Query: retrieval.Query{Text: text, Limit: 10}})
 		for _, h := range found.Hits {
 			contents = append(contents, h.Content)
 		}
 		return contents, err
 	}
-	if got, err := find("recall@1", "aaaaaa"); err != nil || len(got) > 0 {
+	if got, err := search("recall@1", "aaaaaa"); err != nil || len(got) > 0 {
 		t.Errorf("by words: %q, %v", got, err)
 	}
-	if got, err := find("letters@1", "aaaaaa"); err != nil || !slices.Equal(got, []string{"aaaa", "abab"}) { // the others are least like it
+	if got, err := search("letters@1", "aaaaaa"); err != nil || !slices.Equal(got, []string{"aaaa", "abab"}) { // the others are least like it
 		t.Errorf("by vectors: %q, %v", got, err)
 	}
 	must(k.Turns().Erase(t.Context(), tenant, drafts[0].ID, "asked to"))
-	if got, err := find("letters@1", "aaaaaa"); err != nil || !slices.Equal(got, []string{"abab"}) {
+	if got, err := search("letters@1", "aaaaaa"); err != nil || !slices.Equal(got, []string{"abab"}) {
 		t.Errorf("after an erasure: %q, %v", got, err)
 	}
-	if got, err := find("recall@1", "bbb"); err != nil || !slices.Equal(got, []string{"bbb", "abab", "bbbb"}) { // the neighbours of the one that has the word
+	if got, err := search("recall@1", "bbb"); err != nil || !slices.Equal(got, []string{"bbb", "abab", "bbbb"}) { // the neighbours of the one that has the word
 		t.Errorf("by words again: %q, %v", got, err)
 	}
-	if got, err := find("recall-dense@1", "bbb"); err != nil || len(got) != 3 || got[0] != "bbb" {
+	if got, err := search("recall-dense@1", "bbb"); err != nil || len(got) != 3 || got[0] != "bbb" {
 		t.Errorf("by the table that ships: %q, %v", got, err)
 	}
-	if got, err := find("recall@1", "bbb"); err != nil || !slices.Equal(got, []string{"bbb", "abab", "bbbb"}) {
+	if got, err := search("recall@1", "bbb"); err != nil || !slices.Equal(got, []string{"bbb", "abab", "bbbb"}) {
 		t.Errorf("by words, in the index with vectors: %q, %v", got, err)
 	}
-	if _, err := find("wrong@1", "a"); err == nil || !strings.Contains(err.Error(), "1 components, want 2") {
+	if _, err := search("wrong@1", "a"); err == nil || !strings.Contains(err.Error(), "1 components, want 2") {
 		t.Errorf("vectors of another dimension: %v", err)
 	}
-	if _, err := find("absent@1", "a"); !errors.Is(err, projection.ErrEmbedder) || !errors.Is(err, dag.ErrForm) {
+	if _, err := search("absent@1", "a"); !errors.Is(err, projection.ErrEmbedder) || !errors.Is(err, dag.ErrForm) {
 		t.Errorf("an absent embedder: %v", err)
 	}
 	p := contexts.Default()
@@ -232,7 +233,7 @@ func (j judge) Scores(ctx context.Context, query string, texts []string) ([]int6
 		scores[i] = int64(strings.Count(text, "b"))
 	}
 	if j.huge {
-		scores[0] = kernel.MaxJudged + 1
+		scores[0] = find.MaxJudged + 1
 	}
 	if j.wrong {
 		return scores[1:], nil
@@ -244,7 +245,7 @@ func (j judge) Scores(ctx context.Context, query string, texts []string) ([]int6
 func TestSearchJudged(t *testing.T) {
 	var asked []string
 	s := open(t, "memory")
-	kernelWith := func(list ...kernel.Reranker) *kernel.Kernel {
+	kernelWith := func(list ...find.Reranker) *kernel.Kernel {
 		return must(kernel.Open(kernel.Config{Store: s, Authority: token.NewAuthority(ring(t, "k1")), Rand: noise(1), Clock: standing, Rerankers: list}))
 	}
 	k := kernelWith(judge{asked: &asked})
@@ -258,9 +259,9 @@ func TestSearchJudged(t *testing.T) {
 	if err := k.Policies().Register(t.Context(), tenant, must(policy.Bind("judged@1", p))); err != nil {
 		t.Fatal(err)
 	}
-	find := func(k *kernel.Kernel) (contents []string, unranked error) {
+	search := func(k *kernel.Kernel) (contents []string, unranked error) {
 		t.Helper()
-		found := must(k.Turns().Search(t.Context(), tenant, kernel.SearchRequest{Policy: "judged@1", Query: retrieval.Query{Text: "word", Limit: 2}}))
+		found := must(k.Turns().Search(t.Context(), tenant, find.Request{Policy: "judged@1", Query: retrieval.Query{Text: "word", Limit: 2}}))
 		for _, h := range found.Hits {
 			contents = append(contents, h.Content)
 		}
@@ -268,26 +269,26 @@ func TestSearchJudged(t *testing.T) {
 	}
 	before := []string{"word", "word a b"} // of which the third is no longer than two
 	judged := []string{"word a c b b", "word a b"}
-	if got, err := find(k); err != nil || !slices.Equal(got, judged) {
+	if got, err := search(k); err != nil || !slices.Equal(got, judged) {
 		t.Errorf("judged: %q, %v", got, err)
 	}
 	if want := []string{"word", "word", "word a b", "word a c b b"}; !slices.Equal(asked, want) {
 		t.Errorf("asked with %q, want %q", asked, want)
 	}
 	for name, j := range map[string]judge{"a failure": {fails: errors.New("it is gone"), asked: &asked}, "a score too few": {wrong: true, asked: &asked}, "a huge score": {huge: true, asked: &asked}} {
-		if got, err := find(kernelWith(j)); !errors.Is(err, projection.ErrModel) || !slices.Equal(got, before) {
+		if got, err := search(kernelWith(j)); !errors.Is(err, projection.ErrModel) || !slices.Equal(got, before) {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
 	}
 	ended, end := context.WithCancel(t.Context())
-	if _, err := kernelWith(judge{ends: end, asked: &asked}).Turns().Search(ended, tenant, kernel.SearchRequest{Policy: "judged@1", Query: retrieval.Query{Text: "word", Limit: 2}}); !errors.Is(err, context.Canceled) {
+	if _, err := kernelWith(judge{ends: end, asked: &asked}).Turns().Search(ended, tenant, find.Request{Policy: "judged@1", Query: retrieval.Query{Text: "word", Limit: 2}}); !errors.Is(err, context.Canceled) {
 		t.Errorf("a context that ended: %v", err)
 	}
-	if _, err := kernelWith().Turns().Search(t.Context(), tenant, kernel.SearchRequest{Policy: "judged@1", Query: retrieval.Query{Text: "word", Limit: 2}}); !errors.Is(err, kernel.ErrReranker) || !errors.Is(err, dag.ErrForm) {
+	if _, err := kernelWith().Turns().Search(t.Context(), tenant, find.Request{Policy: "judged@1", Query: retrieval.Query{Text: "word", Limit: 2}}); !errors.Is(err, find.ErrReranker) || !errors.Is(err, dag.ErrForm) {
 		t.Errorf("an absent reranker: %v", err)
 	}
 	asked = nil
-	if found := must(k.Turns().Search(t.Context(), tenant, kernel.SearchRequest{Policy: "judged@1", Query: retrieval.Query{Text: "absent", Limit: 2}})); len(found.Hits) > 0 || asked != nil {
+	if found := must(k.Turns().Search(t.Context(), tenant, find.Request{Policy: "judged@1", Query: retrieval.Query{Text: "absent", Limit: 2}})); len(found.Hits) > 0 || asked != nil {
 		t.Errorf("found %v; asked with %q", found.Hits, asked)
 	}
 	c := contexts.Default()

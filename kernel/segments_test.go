@@ -20,6 +20,7 @@ import (
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/retrieval"
 	"github.com/graphkernel/graphkernel/retrieval/embed"
+	"github.com/graphkernel/graphkernel/retrieval/find"
 	"github.com/graphkernel/graphkernel/retrieval/segments"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/fsck"
@@ -110,7 +111,7 @@ func segmented(t *testing.T, s store.Store, p policy.ID, rounds int, kept ...seg
 			ids = append(ids, drafts[i].ID)
 		}
 		ask := []*kernel.Kernel{k, other}[r.IntN(2)]
-		must(ask.Turns().Search(ctx, tenant, kernel.SearchRequest{Policy: p, Query: retrieval.Query{Text: "deploy", Limit: 3}}))
+		must(ask.Turns().Search(ctx, tenant, find.Request{Policy: p, Query: retrieval.Query{Text: "deploy", Limit: 3}}))
 		erasures := r.IntN(4)
 		if round == rounds-1 {
 			erasures++
@@ -133,7 +134,7 @@ func segmented(t *testing.T, s store.Store, p policy.ID, rounds int, kept ...seg
 				}
 			}
 		}
-		must(k.Turns().Search(ctx, tenant, kernel.SearchRequest{Policy: p, Query: retrieval.Query{Text: "outage", Limit: 3}})) // which derives those again that were dropped
+		must(k.Turns().Search(ctx, tenant, find.Request{Policy: p, Query: retrieval.Query{Text: "outage", Limit: 3}})) // which derives those again that were dropped
 		ranges := segments.Within(must(k.Turns().Head(ctx, tenant)))
 		var names, want []string
 		for _, s := range snapshotsOf(t, s) {
@@ -216,7 +217,7 @@ func TestSegmentsDamaged(t *testing.T) {
 	words := map[dag.TurnID]string{}
 	drafts := spokenMany(r, 0, 5*segments.Least+10, words)
 	must(k.Turns().Admit(ctx, tenant, drafts))
-	q := kernel.SearchRequest{Query: retrieval.Query{Text: "outage report " + words[drafts[700].ID], Limit: 20}}
+	q := find.Request{Query: retrieval.Query{Text: "outage report " + words[drafts[700].ID], Limit: 20}}
 	refusing := &snapless{Store: s, fails: errors.New("read-only")}
 	want := must(over(t, refusing, a).Turns().Search(ctx, tenant, q))
 	if list := snapshotsOf(t, s); len(list) != 0 {
@@ -292,7 +293,7 @@ func TestSegmentsLate(t *testing.T) {
 			drafts := spokenMany(r, 0, segments.Least+10, words)
 			must(k.Turns().Admit(ctx, tenant, drafts))
 			late := over(t, &tardy{s, func() { must(k.Turns().Erase(ctx, tenant, drafts[7].ID, "asked to")) }}, a)
-			q := kernel.SearchRequest{Query: retrieval.Query{Text: "outage", Limit: 5}}
+			q := find.Request{Query: retrieval.Query{Text: "outage", Limit: 5}}
 			must(late.Turns().Search(ctx, tenant, q))
 			if list := snapshotsOf(t, s); len(list) != 0 {
 				t.Fatalf("%d snapshots, and a text was erased when they were written", len(list))

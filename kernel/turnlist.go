@@ -1,7 +1,6 @@
 package kernel
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,11 +18,10 @@ const pageBytes = 16 << 20
 
 // Operations lists the operations that the facet answers.
 func (k Turns) Operations() []api.Answer {
-	return []api.Answer{
+	return append(k.Turns.Operations(),
 		api.GetTurn.By(k.getTurn), api.ListTurns.By(k.listTurns), api.LookUpTurns.By(k.lookUpTurns), api.ResolveTurn.By(k.resolveTurn), api.EraseTurn.By(k.eraseTurn),
-		api.ListErasures.By(k.listErasures), api.ListHeldBack.By(k.listHeldBack), api.ReleaseTurns.By(k.releaseTurns), api.ListFolders.By(k.listFolders),
-		api.ListConversations.By(k.listConversations), api.SearchTurns.By(k.search), api.EnrichHits.By(k.Enrich),
-	}
+		api.ListErasures.By(k.listErasures), api.ListHeldBack.By(k.listHeldBack), api.ReleaseTurns.By(k.releaseTurns),
+		api.ListConversations.By(k.listConversations))
 }
 
 func (k Turns) resolveTurn(ctx context.Context, tenant dag.Tenant, in api.TurnNamed) (api.ResolvedTurn, error) {
@@ -155,23 +153,6 @@ func (k Turns) listConversations(ctx context.Context, tenant dag.Tenant, in api.
 	w.Conversations = []api.Conversation{}
 	for i := range list {
 		w.Conversations = append(w.Conversations, conversation(&list[i], titles[list[i].ID]))
-	}
-	return w, nil
-}
-
-func (k Turns) listFolders(ctx context.Context, tenant dag.Tenant, in api.FolderQuery) (w api.Folders, err error) {
-	list, behind, err := k.Folders(ctx, tenant)
-	if err != nil {
-		return w, err
-	}
-	w.Total, w.Folders, w.NotIndexed = len(list), []api.Folder{}, uint64(behind)
-	for _, f := range list[:min(len(list), cmp.Or(in.Limit, 1000))] {
-		folder := api.Folder{Folder: f.Path, Digest: f.Digest, Conversations: f.Conversations, LastAt: f.LastAt}
-		for i := range f.Newest {
-			c := &f.Newest[i]
-			folder.Newest = append(folder.Newest, api.RecentConversation{Conversation: c.ID, LastAt: c.LastAt, Turn: c.Last})
-		}
-		w.Folders = append(w.Folders, folder)
 	}
 	return w, nil
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/graphkernel/graphkernel/knowledge/query"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/retrieval"
+	"github.com/graphkernel/graphkernel/retrieval/find"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/fsck"
 	"github.com/graphkernel/graphkernel/store/inmem"
@@ -308,7 +309,7 @@ func (w *whole) views(n dag.Seq, anchor dag.TurnID) (list []string) {
 	}
 	say("traversal", fmt.Sprint(t.AsOf, t.Cut), nil)
 	say("paths", must(k.Facts().Paths(ctx, tenant, api.PathQuery{From: honestWords[0], To: honestWords[7], AsOf: n})).AsOf, nil)
-	found := must(k.Turns().Search(ctx, tenant, kernel.SearchRequest{Query: retrieval.Query{Text: "orders table", AsOf: n, Limit: 9}}))
+	found := must(k.Turns().Search(ctx, tenant, find.Request{Query: retrieval.Query{Text: "orders table", AsOf: n, Limit: 9}}))
 	for i := range found.Hits {
 		list = append(list, fmt.Sprint("hit ", found.Hits[i].Turn.ID, found.Hits[i].Score))
 	}

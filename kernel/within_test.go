@@ -10,6 +10,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/retrieval/find"
 	"github.com/graphkernel/graphkernel/token"
 )
 
@@ -93,7 +94,7 @@ func TestWithin(t *testing.T) {
 	}
 }
 
-func heard(f kernel.Found) (all []any) {
+func heard(f find.Found) (all []any) {
 	for _, h := range f.Hits {
 		all = append(all, h.Turn.ID, h.Score, h.Content)
 	}
@@ -114,32 +115,32 @@ func TestWithinRefuses(t *testing.T) {
 	ids := talk(t, k, "one")
 	bundle := must(k.Slices().Cut(ctx, tenant, kernel.Request{Anchor: ids[2]})).Bundle
 	bundle[len(bundle)/2] ^= 1
-	if _, err := k.Slices().Boundary(tenant, bundle); !errors.Is(err, kernel.ErrNotAdmissible) {
+	if _, err := k.Slices().Boundary(tenant, bundle); !errors.Is(err, token.ErrNotAdmissible) {
 		t.Errorf("a bundle that was changed: %v", err)
 	}
 	q := question(seeded(t), 0)
 	q.Within = &token.Boundary{}
-	if f, err := k.Turns().Search(ctx, tenant, q); !errors.Is(err, kernel.ErrNotAdmissible) {
+	if f, err := k.Turns().Search(ctx, tenant, q); !errors.Is(err, token.ErrNotAdmissible) {
 		t.Errorf("a boundary of nothing: %+v, %v", f, err)
 	}
 	for _, of := range []dag.Tenant{tenant, "other"} {
-		if f, err := k.Facts().Traverse(ctx, of, api.TraverseRequest{Start: []string{"x"}, Within: bundle}); !errors.Is(err, kernel.ErrNotAdmissible) {
+		if f, err := k.Facts().Traverse(ctx, of, api.TraverseRequest{Start: []string{"x"}, Within: bundle}); !errors.Is(err, token.ErrNotAdmissible) {
 			t.Errorf("a traversal of tenant %s within a bundle that was changed: %+v, %v", of, f, err)
 		}
 	}
-	if f, err := k.Facts().Traverse(ctx, tenant, api.TraverseRequest{Start: []string{"x"}, Within: []byte{}}); !errors.Is(err, kernel.ErrNotAdmissible) {
+	if f, err := k.Facts().Traverse(ctx, tenant, api.TraverseRequest{Start: []string{"x"}, Within: []byte{}}); !errors.Is(err, token.ErrNotAdmissible) {
 		t.Errorf("a traversal within no bytes: %+v, %v", f, err)
 	}
 	bundle[len(bundle)/2] ^= 1
 	if q.Within = must(k.Slices().Boundary(tenant, bundle)); true {
-		if _, err := k.Turns().Search(ctx, "other", q); !errors.Is(err, kernel.ErrTenant) {
+		if _, err := k.Turns().Search(ctx, "other", q); !errors.Is(err, token.ErrTenant) {
 			t.Errorf("a question of another tenant: %v", err)
 		}
 	}
-	if _, err := k.Facts().Traverse(ctx, "other", api.TraverseRequest{Start: []string{"x"}, Within: bundle}); !errors.Is(err, kernel.ErrNotAdmissible) {
+	if _, err := k.Facts().Traverse(ctx, "other", api.TraverseRequest{Start: []string{"x"}, Within: bundle}); !errors.Is(err, token.ErrNotAdmissible) {
 		t.Errorf("a traversal within evidence of another tenant: %v", err)
 	}
-	if _, err := k.Slices().Boundary("other", bundle); !errors.Is(err, kernel.ErrNotAdmissible) {
+	if _, err := k.Slices().Boundary("other", bundle); !errors.Is(err, token.ErrNotAdmissible) {
 		t.Errorf("evidence of another tenant: %v", err)
 	}
 }

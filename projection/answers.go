@@ -46,6 +46,22 @@ func (v *View) Traverse(ctx context.Context, over knowledge.Graph, q knowledge.Q
 	return v.found(knowledge.Traverse(ctx, over, v.Aliases, q))
 }
 
+// AnswerFor is like Answer for a caller who may see only the facts whose sources shows admits; nil admits all.
+func (v *View) AnswerFor(ctx context.Context, shows func(source string) bool, q knowledge.Query) (*Answer, error) {
+	if shows == nil {
+		return v.Answer(ctx, q)
+	}
+	return v.Traverse(ctx, v.Shown(shows), q)
+}
+
+// Shown returns the graph of the view's facts whose sources shows admits; nil admits all.
+func (v *View) Shown(shows func(source string) bool) knowledge.Graph {
+	if shows == nil {
+		return v
+	}
+	return knowledge.Part{Graph: v, Has: func(e *knowledge.Edge) bool { return shows(e.Source) }}
+}
+
 // Paths is like Traverse, but finds the shortest paths to an entity, the best first.
 func (v *View) Paths(ctx context.Context, over knowledge.Graph, q knowledge.Query, to string) (*Answer, error) {
 	return v.found(knowledge.Paths(ctx, over, v.Aliases, q, to))

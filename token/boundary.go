@@ -2,6 +2,9 @@ package token
 
 import (
 	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -76,4 +79,26 @@ func (b *Boundary) HasTurn(id dag.TurnID) bool { return b.turns[id] }
 // Facts returns the statements that are in the evidence itself, ascending.
 func (b *Boundary) Facts() []dag.Digest {
 	return slices.SortedFunc(maps.Keys(b.facts), func(x, y dag.Digest) int { return bytes.Compare(x[:], y[:]) })
+}
+
+// Errors of evidence that does not serve a question.
+var (
+	// ErrTenant is wrapped when evidence belongs to another tenant.
+	ErrTenant = errors.New("wrong tenant")
+	// ErrNotAdmissible is wrapped when a question is limited to evidence that was not verified. It wraps dag.ErrForm.
+	ErrNotAdmissible = fmt.Errorf("%w: the question is to be held within evidence that is not admissible", dag.ErrForm)
+)
+
+// Held returns the as-of number of a question that is limited to the boundary: asOf, or the number of the evidence if asOf is 0. nil limits no question. For a
+// boundary of another tenant the error wraps ErrTenant; for one of evidence that was not verified, ErrNotAdmissible.
+func (b *Boundary) Held(tenant dag.Tenant, asOf dag.Seq) (dag.Seq, error) {
+	switch {
+	case b == nil:
+		return asOf, nil
+	case !b.OK():
+		return 0, ErrNotAdmissible
+	case b.Tenant() != tenant:
+		return 0, fmt.Errorf("the question is held within evidence of tenant %q, not %q: %w", b.Tenant(), tenant, ErrTenant)
+	}
+	return cmp.Or(asOf, b.AsOf()), nil
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/ledger/identity"
 	"github.com/graphkernel/graphkernel/retrieval"
+	"github.com/graphkernel/graphkernel/retrieval/find"
 	"github.com/graphkernel/graphkernel/server"
 	"github.com/graphkernel/graphkernel/store/inmem"
 	"github.com/graphkernel/graphkernel/token"
@@ -153,7 +154,7 @@ func TestAgents(t *testing.T) {
 			if asked := strings.Join(model.Asked(), "\n"); !strings.Contains(asked, "DROP TABLE vouchers") || !strings.Contains(asked, "Who deleted") {
 				t.Errorf("the model was asked %q", asked)
 			}
-			found, err := k.Turns().Search(t.Context(), dag.DefaultTenant, kernel.SearchRequest{Query: retrieval.Query{Text: "backup vault", Limit: 5}})
+			found, err := k.Turns().Search(t.Context(), dag.DefaultTenant, find.Request{Query: retrieval.Query{Text: "backup vault", Limit: 5}})
 			if err != nil || len(found.Hits) == 0 || found.Hits[0].Turn.Author != "model:stand-in" || found.Hits[0].Content != said {
 				t.Errorf("of what was said is found: %+v, %v", found.Hits, err)
 			}

@@ -25,6 +25,7 @@ import (
 	"github.com/graphkernel/graphkernel/normalize"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/projection"
+	"github.com/graphkernel/graphkernel/retrieval/find"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/slice/contexts/assemble"
@@ -145,10 +146,10 @@ var table = []row{
 	{is: persona.ErrForm, code: api.CodeMalformed},
 	{is: rules.ErrAlias, code: api.CodeInvalid},
 	{is: contexts.ErrRequest, code: api.CodeInvalid},
-	{is: kernel.ErrNoWords, code: api.CodeInvalid},
+	{is: find.ErrNoWords, code: api.CodeInvalid},
 	{is: projection.ErrEmbedder, code: api.CodeInvalid},
-	{is: kernel.ErrReranker, code: api.CodeInvalid},
-	{is: kernel.ErrNotAdmissible, code: api.CodeInvalid},
+	{is: find.ErrReranker, code: api.CodeInvalid},
+	{is: token.ErrNotAdmissible, code: api.CodeInvalid},
 	{is: slice.ErrCost, code: api.CodeSliceTooLarge},
 	{is: query.ErrNoFilter, code: api.CodeInvalid},
 	{is: knowledge.ErrQuery, code: api.CodeInvalid},
@@ -233,7 +234,7 @@ var table = []row{
 
 	// The state of the service.
 	{is: identity.ErrNone, code: api.CodeNoIdentity, detail: "the kernel has no identity, so it signs nothing for third parties; the operator has to run graphkernel identity init"},
-	{is: kernel.ErrTenant, code: api.CodeNotFound, detail: absent},
+	{is: token.ErrTenant, code: api.CodeNotFound, detail: absent},
 	{is: access.ErrUnavailable, code: api.CodeKeys, retryAfter: 5, detail: "the key cannot be looked up now; try again"},
 	{is: projection.ErrModel, code: api.CodeModel, retryAfter: 5, detail: "a model that the policy names does not answer, or its answer is invalid; the log of the service names the model and the reason"},
 	{is: projection.ErrWentBack, code: api.CodeStore, retryAfter: 60, detail: "the store has lost entries of this tenant; the operator has to find the cause and restart the service"},

@@ -145,7 +145,7 @@ func (k Facts) Retract(ctx context.Context, tenant dag.Tenant, in api.Retracting
 		return w, err
 	}
 	list, err := read(k.kernel, func(e epoch) ([]knowledge.Recorded, error) {
-		v, err := View(ctx, e, tenant, 0)
+		v, err := viewAsOf(ctx, e, tenant, 0)
 		if err != nil {
 			return nil, err
 		}

@@ -20,14 +20,14 @@ const MaxFacts = 1000
 // pageInView is [api.Paging.InView] for a number from a caller, see viewAsOf. It returns the view of the page.
 func (e epoch) pageInView(ctx context.Context, tenant dag.Tenant, p *api.Paging, given dag.Seq) (after dag.Seq, v *projection.View, err error) {
 	if given != 0 || p.After == "" {
-		if v, err = View(ctx, e, tenant, given); err != nil {
+		if v, err = viewAsOf(ctx, e, tenant, given); err != nil {
 			return 0, nil, err
 		}
 		given = v.AsOf
 	}
 	after, asOf, err := p.InView(given)
 	if err == nil && p.After != "" {
-		v, err = View(ctx, e, tenant, asOf)
+		v, err = viewAsOf(ctx, e, tenant, asOf)
 	}
 	return after, v, err
 }
@@ -144,7 +144,7 @@ func evidenceOf(list []knowledge.Recorded) []api.FactEvidence {
 // Totals counts the facts as of a number, and the entities in them; 0 is now.
 func (k Facts) Totals(ctx context.Context, tenant dag.Tenant, asOf dag.Seq) (knowledge.Totals, error) {
 	return read(k.kernel, func(e epoch) (n knowledge.Totals, err error) {
-		v, err := View(ctx, e, tenant, asOf)
+		v, err := viewAsOf(ctx, e, tenant, asOf)
 		if err != nil {
 			return n, err
 		}
@@ -214,7 +214,7 @@ func counts(of map[string]int) []api.NameCount {
 // Aliases returns the alias table as of a number; 0 is now.
 func (k Facts) Aliases(ctx context.Context, tenant dag.Tenant, at dag.Seq) (*normalize.Table, error) {
 	return read(k.kernel, func(e epoch) (*normalize.Table, error) {
-		v, err := View(ctx, e, tenant, at)
+		v, err := viewAsOf(ctx, e, tenant, at)
 		if err != nil {
 			return nil, err
 		}

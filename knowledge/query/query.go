@@ -95,8 +95,8 @@ func read[T any](k Kernel, fn func(epoch) (T, error)) (v T, err error) {
 	return v, err
 }
 
-// View returns the view as of a number from a caller, which may lie inside a change; 0 is now.
-func View(ctx context.Context, e Epoch, tenant dag.Tenant, given dag.Seq) (*projection.View, error) {
+// viewAsOf returns the view as of a number from a caller, which may lie inside a change; 0 is now.
+func viewAsOf(ctx context.Context, e Epoch, tenant dag.Tenant, given dag.Seq) (*projection.View, error) {
 	at, _, err := e.AsOf(ctx, tenant, given)
 	if err != nil {
 		return nil, err

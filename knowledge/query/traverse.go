@@ -85,9 +85,9 @@ func (k Facts) traverse(ctx context.Context, tenant dag.Tenant, t api.TraverseRe
 			if err != nil {
 				return nil, err
 			}
-			return v.Traverse(ctx, knowledge.Part{Graph: scoped(e.Shows(ctx), v), Has: func(of *knowledge.Edge) bool { return within[of.ID] }}, q)
+			return v.Traverse(ctx, knowledge.Part{Graph: v.Shown(e.Shows(ctx)), Has: func(of *knowledge.Edge) bool { return within[of.ID] }}, q)
 		}
-		return Answer(ctx, e.Shows(ctx), v, q)
+		return v.AnswerFor(ctx, e.Shows(ctx), q)
 	})
 }
 
@@ -100,7 +100,7 @@ func (e epoch) begin(ctx context.Context, tenant dag.Tenant, t *api.TraverseRequ
 	}
 	at, err = e.Facts(tenant).Head(ctx, func(likely *projection.View) {
 		if q, err := queryOf(t, likely.AsOf); err == nil {
-			early, _ = Answer(ctx, e.Shows(ctx), likely, q) // if this fails, the caller traverses again
+			early, _ = likely.AnswerFor(ctx, e.Shows(ctx), q) // if this fails, the caller traverses again
 		}
 	})
 	if err != nil || early != nil && early.AsOf != at {
@@ -140,7 +140,7 @@ func (k Facts) Paths(ctx context.Context, tenant dag.Tenant, p api.PathQuery) (w
 		if err != nil {
 			return nil, err
 		}
-		return v.Paths(ctx, scoped(e.Shows(ctx), v), q, to)
+		return v.Paths(ctx, v.Shown(e.Shows(ctx)), q, to)
 	})
 	if err != nil {
 		return w, err
@@ -182,20 +182,4 @@ func (e epoch) restingOn(ctx context.Context, b *token.Boundary, asOf dag.Seq) (
 		}
 	}
 	return through, nil
-}
-
-// Answer answers a query from the facts of a view that a caller may see, see [Epoch].
-func Answer(ctx context.Context, shows func(source string) bool, v *projection.View, q knowledge.Query) (*projection.Answer, error) {
-	if shows == nil {
-		return v.Answer(ctx, q)
-	}
-	return v.Traverse(ctx, scoped(shows, v), q)
-}
-
-// scoped returns the graph of the facts that a caller may see.
-func scoped(shows func(source string) bool, v *projection.View) knowledge.Graph {
-	if shows == nil {
-		return v
-	}
-	return knowledge.Part{Graph: v, Has: func(e *knowledge.Edge) bool { return shows(e.Source) }}
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/graphkernel/graphkernel/internal/kerneltest"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/retrieval"
+	"github.com/graphkernel/graphkernel/retrieval/find"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/fsck"
 	"github.com/graphkernel/graphkernel/store/inmem"
@@ -122,7 +123,7 @@ func TestWorking(t *testing.T) {
 			t.Helper()
 			var out bytes.Buffer
 			must(k.Turns().Export(ctx, tenant, nil, &out))
-			found := must(k.Turns().Search(ctx, tenant, kernel.SearchRequest{Query: retrieval.Query{Text: "xylophone", Limit: 10}}))
+			found := must(k.Turns().Search(ctx, tenant, find.Request{Query: retrieval.Query{Text: "xylophone", Limit: 10}}))
 			log := must(b.s.Log(ctx, tenant))
 			if head := must(k.Turns().Head(ctx, tenant)); head != 0 || out.Len() > 0 || len(found.Hits) > 0 || log.Size() > 0 {
 				t.Errorf("head %d, %d bytes exported, %d hits, %d leaves", head, out.Len(), len(found.Hits), log.Size())
@@ -161,7 +162,7 @@ func TestWorking(t *testing.T) {
 				t.Errorf("turn %d has the parents %+v", i, records[i].Parents)
 			}
 		}
-		if found := must(k.Turns().Search(ctx, tenant, kernel.SearchRequest{Query: retrieval.Query{Text: "xylophone", Limit: 100}})); len(found.Hits) != 49 {
+		if found := must(k.Turns().Search(ctx, tenant, find.Request{Query: retrieval.Query{Text: "xylophone", Limit: 100}})); len(found.Hits) != 49 {
 			t.Errorf("%d hits", len(found.Hits))
 		}
 		if _, err := k.Working().Consolidate(ctx, tenant, api.Consolidating{Session: "run", Messages: []dag.TurnID{held.Messages[0].ID}}); !errors.Is(err, session.ErrNoMessage) {

@@ -41,7 +41,7 @@ changes. A hook takes a few milliseconds and notes that a session has grown. The
 own transcript, by the same importer as with graphkernel import.
 
 When a session starts, a hook also tells the agent what was said last in the same project: a signed context
-of at most 8 000 characters, between marks that have its id. With --guard, a hook judges each tool call
+of at most 8 000 bytes, between marks that have its id. With --guard, a hook judges each tool call
 before it runs. It blocks calls that it cannot judge. If the hook itself cannot be started, Claude Code
 blocks the call from version 2.1.295 on; older versions, Codex and Gemini run it. Codex runs new hooks only
 after a person has trusted them (/hooks).

@@ -11,13 +11,13 @@ import (
 	"strings"
 
 	"github.com/graphkernel/graphkernel/evidence"
-	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/token"
 )
 
 // OfTenant adds to an error about a bundle of another tenant what to do.
 func OfTenant(err error) error {
-	if errors.Is(err, kernel.ErrTenant) {
+	if errors.Is(err, token.ErrTenant) {
 		return Usagef("%v; name the bundle's tenant with --tenant", err)
 	}
 	return err

@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"github.com/graphkernel/graphkernel/internal/secretfile"
-	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/retrieval"
 	"github.com/graphkernel/graphkernel/retrieval/crossencoder"
 	"github.com/graphkernel/graphkernel/retrieval/embed"
 	"github.com/graphkernel/graphkernel/retrieval/embed/remote"
+	"github.com/graphkernel/graphkernel/retrieval/find"
 )
 
 // Environment variables with lists of the models that make vectors, and of those that judge hits; Settings.Models reads them.
@@ -27,7 +27,7 @@ const (
 // Models are the models that policies may name and that are called over HTTP.
 type Models struct {
 	Embedders    []embed.Embedder
-	Rerankers    []kernel.Reranker
+	Rerankers    []find.Reranker
 	KeyVariables []string // the environment variables with their keys
 }
 
@@ -80,7 +80,7 @@ func (s *Settings) embedders(text string, variables *[]string) (all []embed.Embe
 	return all, nil
 }
 
-func (s *Settings) rerankers(text string, variables *[]string) (all []kernel.Reranker, err error) {
+func (s *Settings) rerankers(text string, variables *[]string) (all []find.Reranker, err error) {
 	var list []struct {
 		endpoint
 		Form      string `json:"form"`

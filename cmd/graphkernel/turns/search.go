@@ -229,6 +229,9 @@ func printHits(w io.Writer, found *api.Found, f *searchFlags, byMeaning bool) {
 	for i := range found.Hits {
 		printHit(w, i+1, &found.Hits[i], f.Query)
 	}
+	if len(found.Hits) > 0 && cli.Width(w, 0) > 0 { // a terminal
+		fmt.Fprintf(w, "graphkernel show %s shows the first of them and the turns around it\n", found.Hits[0].Turn)
+	}
 	printNotes(w, found)
 }
 

@@ -1,4 +1,4 @@
-package kernel
+package find
 
 import (
 	"cmp"
@@ -8,20 +8,20 @@ import (
 	"slices"
 
 	"github.com/graphkernel/graphkernel/belief"
-	"github.com/graphkernel/graphkernel/belief/space"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/policy"
-	"github.com/graphkernel/graphkernel/projection"
 	"github.com/graphkernel/graphkernel/retrieval"
 	"github.com/graphkernel/graphkernel/retrieval/analysis"
+	"github.com/graphkernel/graphkernel/retrieval/segments"
+	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/token"
 )
 
 // ErrNoWords is wrapped when the text of a search has no words. It wraps dag.ErrForm.
 var ErrNoWords = fmt.Errorf("%w: a search needs words", dag.ErrForm)
 
-// A SearchRequest asks for turns by words.
-type SearchRequest struct {
+// A Request asks for turns by words.
+type Request struct {
 	retrieval.Query
 	Space  belief.Space    // only turns on which a belief of this space rests; "": any turn
 	Policy policy.ID       // "" is recall@1
@@ -59,7 +59,7 @@ type FoundTurn struct {
 // turns numbered up to AsOf (0 is all turns), without the texts that were erased since. The first search of a tenant
 // reads the stored segments of the index, and the turns that no stored segment covers; later searches read only new turns. A search that fills a segment
 // stores it. With Config.IndexTexts a search reads no more texts than that, stores no segments, and may be as of an earlier number: see Found.NotIndexed.
-func (k Turns) Search(ctx context.Context, tenant dag.Tenant, r SearchRequest) (Found, error) {
+func (k Turns) Search(ctx context.Context, tenant dag.Tenant, r Request) (Found, error) {
 	switch {
 	case r.Limit < 1 || r.Limit > retrieval.LimitHits:
 		return Found{}, fmt.Errorf("%w: %d hits, want 1 to %d", dag.ErrForm, r.Limit, retrieval.LimitHits)
@@ -68,28 +68,28 @@ func (k Turns) Search(ctx context.Context, tenant dag.Tenant, r SearchRequest) (
 	case len(analysis.None.Terms(nil, r.Text)) == 0:
 		return Found{}, fmt.Errorf("%w, and %.80q has none", ErrNoWords, r.Text)
 	}
-	ctx, observed := k.observe(ctx, "search")
-	f, err := steady(k.engine, func(c *cache) (Found, error) { return c.search(ctx, tenant, r) })
+	ctx, observed := k.kernel.Observe(ctx, "search")
+	f, err := read(k.kernel, func(e epoch) (Found, error) { return e.search(ctx, tenant, r) })
 	observed(err)
 	return f, err
 }
 
-func (c *cache) search(ctx context.Context, tenant dag.Tenant, r SearchRequest) (f Found, err error) {
+func (e epoch) search(ctx context.Context, tenant dag.Tenant, r Request) (f Found, err error) {
 	r.Approximate = r.AsOf == 0 && r.Within == nil
 	var head dag.Seq
-	if r.AsOf, err = held(tenant, r.Within, r.AsOf); err == nil {
-		r.AsOf, head, err = c.factsAsOf(ctx, tenant, r.AsOf)
+	if r.AsOf, err = r.Within.Held(tenant, r.AsOf); err == nil {
+		r.AsOf, head, err = e.AsOf(ctx, tenant, r.AsOf)
 	}
 	if err != nil {
 		return f, err
 	}
 	if r.Space != "" {
-		if r.Among, err = space.RestsOn(ctx, c.beliefs.Journal(), tenant, r.Space, r.AsOf); err != nil {
+		if r.Among, err = e.RestsOn(ctx, tenant, r.Space, r.AsOf); err != nil {
 			return f, err
 		}
 	}
 	f.AsOf, f.Policy = r.AsOf, cmp.Or(r.Policy, retrieval.PolicyID)
-	p, err := c.policies.Get(ctx, tenant, f.Policy)
+	p, err := e.Policy(ctx, tenant, f.Policy)
 	if err != nil {
 		return f, err
 	}
@@ -97,7 +97,7 @@ func (c *cache) search(ctx context.Context, tenant dag.Tenant, r SearchRequest) 
 	if err != nil {
 		return f, err
 	}
-	reranker, err := c.rerankerOf(&params)
+	reranker, err := e.rerankerOf(&params)
 	if err != nil {
 		return f, err
 	}
@@ -107,9 +107,9 @@ func (c *cache) search(ctx context.Context, tenant dag.Tenant, r SearchRequest) 
 	}
 	var hits []retrieval.Hit
 	if r.Within != nil {
-		hits, err = c.hitsWithin(ctx, r.Within, &params, &r.Query)
+		hits, err = e.hitsWithin(ctx, r.Within, &params, &r.Query)
 	} else {
-		index, wrong := c.tenants.Of(tenant).Words.Of(&params)
+		index, wrong := e.Words(tenant).Of(&params)
 		if wrong != nil {
 			return f, wrong
 		}
@@ -122,7 +122,7 @@ func (c *cache) search(ctx context.Context, tenant dag.Tenant, r SearchRequest) 
 	if err != nil {
 		return f, err
 	}
-	texts, damaged, err := c.tenants.Of(tenant).Texts.OfHits(ctx, head, hits)
+	texts, damaged, err := e.Texts(tenant).OfHits(ctx, head, hits)
 	if err != nil {
 		return f, err
 	}
@@ -133,32 +133,29 @@ func (c *cache) search(ctx context.Context, tenant dag.Tenant, r SearchRequest) 
 		}
 	}
 	for _, err := range damaged {
-		_, observed := c.k.observe(ctx, "read text")
+		_, observed := e.Observe(ctx, "read text")
 		observed(fmt.Errorf("tenant %s: %w; it is left out", tenant, err))
 	}
 	f.Damaged += len(damaged)
 	if reranker != nil {
-		err = c.judged(ctx, reranker, &params, r.Text, &f)
+		err = e.judged(ctx, reranker, &params, r.Text, &f)
 	}
 	f.Hits = f.Hits[:min(len(f.Hits), limit)]
 	return f, err
 }
 
-// MakeIndex makes and stores the missing segments of the index of a tenant's texts: the segments of words,
-// and of the vectors of the table that ships. It reads the texts of one segment at a time, and no request waits for it. Stored segments stay if MakeIndex ends early:
-// the next call continues. Several processes may call it at once.
-func (k Turns) MakeIndex(ctx context.Context, tenant dag.Tenant, how projection.Indexing) (projection.Indexed, error) {
-	ctx, observed := k.observe(ctx, "make index")
-	out, err := steady(k.engine, func(c *cache) (projection.Indexed, error) { return c.tenants.Of(tenant).Words.Make(ctx, how) })
-	observed(err)
-	return out, err
-}
-
-// KeepIndex makes the segments of the index of texts in the background, on one processor, until ctx ends. It begins with the given tenants, and with check it first
-// checks their stored segments. Then it continues with each tenant for which this kernel admits or erases turns, or whose index a search finds
-// incomplete. failed is called with each error; KeepIndex tries the segments again when the tenant has grown. It must be called only once for a kernel.
-func (k Turns) KeepIndex(ctx context.Context, tenants []dag.Tenant, check bool, failed func(dag.Tenant, error)) {
-	k.indexing.Keep(ctx, tenants, check, func(tenant dag.Tenant, how projection.Indexing) (projection.Indexed, error) {
-		return k.MakeIndex(ctx, tenant, how)
-	}, failed)
+// hitsWithin searches only the turns of a boundary, as if there were no other turns.
+func (e epoch) hitsWithin(ctx context.Context, b *token.Boundary, p *retrieval.Policy, q *retrieval.Query) ([]retrieval.Hit, error) {
+	records, err := e.Turns(ctx, b.Tenant(), b.Turns())
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(records, func(x, y store.Record) int { return cmp.Compare(x.Seq, y.Seq) })
+	turns := make([]retrieval.Turn, len(records))
+	for i := range records {
+		if turns[i], err = segments.TurnOf(&records[i]); err != nil {
+			return nil, fmt.Errorf("%w: %w", store.ErrDamaged, err)
+		}
+	}
+	return e.SearchAmong(ctx, turns, p, q)
 }

@@ -1,4 +1,4 @@
-package kernel
+package find
 
 import (
 	"context"
@@ -27,12 +27,12 @@ const MaxJudged = int64(1) << 40
 var ErrReranker = fmt.Errorf("%w: this kernel has no reranker", dag.ErrForm)
 
 // rerankerOf returns the cross-encoder of a policy, or nil if the policy has none.
-func (c *cache) rerankerOf(p *retrieval.Policy) (Reranker, error) {
+func (e epoch) rerankerOf(p *retrieval.Policy) (Reranker, error) {
 	if p.Rerank.Method != retrieval.RerankCrossEncoder {
 		return nil, nil
 	}
 	ids := []string{}
-	for _, r := range c.k.config.Rerankers {
+	for _, r := range e.Rerankers() {
 		if ids = append(ids, r.ID()); r.ID() == p.Rerank.Model {
 			return r, nil
 		}
@@ -42,7 +42,7 @@ func (c *cache) rerankerOf(p *retrieval.Policy) (Reranker, error) {
 
 // judged sorts the hits of f by a cross-encoder. If the cross-encoder fails, the order stays and f.NotReranked is the reason. judged returns an error
 // only if ctx has ended.
-func (c *cache) judged(ctx context.Context, r Reranker, p *retrieval.Policy, query string, f *Found) error {
+func (e epoch) judged(ctx context.Context, r Reranker, p *retrieval.Policy, query string, f *Found) error {
 	if len(f.Hits) == 0 {
 		return nil
 	}
@@ -53,7 +53,7 @@ func (c *cache) judged(ctx context.Context, r Reranker, p *retrieval.Policy, que
 		hits[i], texts[i] = f.Hits[i].Hit, f.Hits[i].Content
 		of[hits[i].Turn.ID] = texts[i]
 	}
-	asking, observed := c.k.observe(ctx, "rerank")
+	asking, observed := e.Observe(ctx, "rerank")
 	scores, err := r.Scores(asking, query, texts)
 	if err == nil && len(scores) != len(texts) {
 		err = fmt.Errorf("%d scores for %d texts", len(scores), len(texts))

@@ -1,4 +1,4 @@
-package kernel
+package find
 
 import (
 	"cmp"
@@ -8,10 +8,8 @@ import (
 	"slices"
 
 	"github.com/graphkernel/graphkernel/api"
-	"github.com/graphkernel/graphkernel/belief/space"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/knowledge"
-	"github.com/graphkernel/graphkernel/knowledge/query"
 	"github.com/graphkernel/graphkernel/projection"
 	"github.com/graphkernel/graphkernel/retrieval/analysis"
 	"github.com/graphkernel/graphkernel/retrieval/enrich"
@@ -60,20 +58,24 @@ func enrichment(r api.EnrichRequest) (api.EnrichRequest, error) {
 // Enrich returns hits with the facts around their entities, sorted by a score that combines the score of the search and the weight of the facts. The entities
 // of a turn are the names in the facts that were learned from it, and the known names in its first words. Enrich changes nothing.
 func (k Turns) Enrich(ctx context.Context, tenant dag.Tenant, in api.EnrichRequest) (w api.Enriched, err error) {
-	ctx, observed := k.observe(ctx, "enrich")
+	ctx, observed := k.kernel.Observe(ctx, "enrich")
 	defer func() { observed(err) }()
 	if in, err = enrichment(in); err != nil {
 		return w, err
 	}
-	return steady(k.engine, func(c *cache) (api.Enriched, error) { return c.enrich(ctx, tenant, &in) })
+	return read(k.kernel, func(e epoch) (api.Enriched, error) { return e.enrich(ctx, tenant, &in) })
 }
 
-func (c *cache) enrich(ctx context.Context, tenant dag.Tenant, r *api.EnrichRequest) (w api.Enriched, err error) {
-	v, err := query.View(ctx, askerEpoch{c}, tenant, r.AsOf)
+func (e epoch) enrich(ctx context.Context, tenant dag.Tenant, r *api.EnrichRequest) (w api.Enriched, err error) {
+	at, _, err := e.AsOf(ctx, tenant, r.AsOf)
 	if err != nil {
 		return w, err
 	}
-	entities, err := c.entitiesOf(ctx, tenant, v, r.Hits)
+	v, err := e.Facts(tenant).View(ctx, at)
+	if err != nil {
+		return w, err
+	}
+	entities, err := e.entitiesOf(ctx, tenant, v, r.Hits)
 	if err != nil {
 		return w, err
 	}
@@ -82,7 +84,7 @@ func (c *cache) enrich(ctx context.Context, tenant dag.Tenant, r *api.EnrichRequ
 	hits := make([]enrich.Hit, len(r.Hits))
 	for i, found := range r.Hits {
 		hits[i] = enrich.Hit{Turn: found.Turn, Found: int64(found.Score)} //nolint:gosec // at most MaxFound
-		near, err := near(ctx, v, entities[found.Turn], r)
+		near, err := near(ctx, v, e.Shows(ctx), entities[found.Turn], r)
 		if err != nil {
 			return w, err
 		}
@@ -95,7 +97,7 @@ func (c *cache) enrich(ctx context.Context, tenant dag.Tenant, r *api.EnrichRequ
 	enrich.Combine(hits, *r.Alpha)
 	w = api.Enriched{AsOf: v.AsOf, Hits: make([]api.EnrichedHit, len(hits))}
 	for i, h := range hits {
-		w.Hits[i] = api.EnrichedHit{Turn: h.Turn, Score: uint64(h.Found), Graph: h.Graph, Combined: h.Combined, Entities: listed(entities[h.Turn]), Facts: around[h.Turn]} //nolint:gosec // as it was given
+		w.Hits[i] = api.EnrichedHit{Turn: h.Turn, Score: uint64(h.Found), Graph: h.Graph, Combined: h.Combined, Entities: append([]string{}, entities[h.Turn]...), Facts: around[h.Turn]} //nolint:gosec // as it was given
 	}
 	return w, nil
 }
@@ -108,11 +110,11 @@ type nearEdge struct {
 
 // near returns the facts around entities, each once, the nearest first, at most r.Facts. It makes a traversal for each entity, since a traversal leaves out
 // the facts that join its starts.
-func near(ctx context.Context, v *projection.View, names []string, r *api.EnrichRequest) (all []nearEdge, err error) {
+func near(ctx context.Context, v *projection.View, shows func(source string) bool, names []string, r *api.EnrichRequest) (all []nearEdge, err error) {
 	at := map[knowledge.ID]int{}
 	for _, name := range names {
 		q := knowledge.Query{Filter: knowledge.Filter{AsOf: v.AsOf}, Start: []string{name}, Direction: knowledge.Both, MaxHops: r.Hops, MaxResults: r.Facts}
-		answer, err := query.Answer(ctx, askerEpoch{}.Shows(ctx), v, q)
+		answer, err := v.AnswerFor(ctx, shows, q)
 		if err != nil {
 			return nil, err
 		}
@@ -153,12 +155,12 @@ func fit(words []string, e *knowledge.Edge) dag.PPM {
 }
 
 // entitiesOf returns the entities of each turn, in ascending order, at most projection.MostNames of each.
-func (c *cache) entitiesOf(ctx context.Context, tenant dag.Tenant, v *projection.View, hits []api.HitScore) (map[dag.TurnID][]string, error) {
-	ids := make(store.IDs, len(hits))
+func (e epoch) entitiesOf(ctx context.Context, tenant dag.Tenant, v *projection.View, hits []api.HitScore) (map[dag.TurnID][]string, error) {
+	ids := make([]dag.TurnID, len(hits))
 	for i := range hits {
 		ids[i] = hits[i].Turn
 	}
-	records, err := c.store.Turns(ctx, tenant, ids)
+	records, err := e.Turns(ctx, tenant, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -178,12 +180,13 @@ func (c *cache) entitiesOf(ctx context.Context, tenant dag.Tenant, v *projection
 			return nil, fmt.Errorf("turn %s of tenant %s as of %d: %w", id, tenant, v.AsOf, store.ErrNotFound)
 		}
 	}
-	acts, err := c.store.Knowledge().ActsFrom(ctx, tenant, ids)
+	acts, err := e.Knowledge().ActsFrom(ctx, tenant, ids)
 	if err != nil {
 		return nil, err
 	}
+	shows := e.Shows(ctx)
 	for i := range acts {
-		if f := &acts[i].Act.Fact; !acts[i].Erased && acts[i].Seq <= v.AsOf && space.ScopeOf(ctx).Shows(f.Source) {
+		if f := &acts[i].Act.Fact; !acts[i].Erased && acts[i].Seq <= v.AsOf && (shows == nil || shows(f.Source)) {
 			add(f.Turn, f.Subject)
 			add(f.Turn, f.Object)
 		}

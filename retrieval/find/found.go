@@ -1,4 +1,4 @@
-package kernel
+package find
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 
 // search answers a search for turns by words.
 func (k Turns) search(ctx context.Context, tenant dag.Tenant, in api.Search) (w api.Found, err error) {
-	q := SearchRequest{Policy: in.Policy, Space: in.Space, Query: retrieval.Query{
+	q := Request{Policy: in.Policy, Space: in.Space, Query: retrieval.Query{
 		Text: in.Query, AsOf: in.AsOf, Limit: in.Limit, Conversation: in.Conversation, Author: in.Author, Attributes: attributes(in.Attributes), Since: in.Since, Until: in.Until,
 	}}
 	if q.Limit == 0 {
@@ -56,7 +56,7 @@ func (k Turns) boundary(tenant dag.Tenant, bundle json.RawMessage) (*token.Bound
 	if bundle == nil {
 		return nil, nil
 	}
-	return k.slices().Boundary(tenant, bundle)
+	return k.kernel.Boundary(tenant, bundle)
 }
 
 func hit(f *FoundTurn, explain bool) api.Hit {

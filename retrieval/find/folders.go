@@ -1,4 +1,4 @@
-package kernel
+package find
 
 import (
 	"bytes"
@@ -6,6 +6,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest"
 	"github.com/graphkernel/graphkernel/retrieval"
@@ -26,21 +27,21 @@ type Folder struct {
 // Folders lists the folders in which agents worked, by descending LastAt. Conversations without a folder, and conversations whose first turn was erased, are
 // not counted. It reads the index of search; notIndexed is how many of the newest numbers the index does not have yet, as in [Found].NotIndexed.
 func (k Turns) Folders(ctx context.Context, tenant dag.Tenant) (list []Folder, notIndexed dag.Seq, err error) {
-	ctx, observed := k.observe(ctx, "folders")
+	ctx, observed := k.kernel.Observe(ctx, "folders")
 	defer func() { observed(err) }()
-	list, err = steady(k.engine, func(c *cache) (list []Folder, err error) {
-		list, notIndexed, err = c.folders(ctx, tenant)
+	list, err = read(k.kernel, func(e epoch) (list []Folder, err error) {
+		list, notIndexed, err = e.folders(ctx, tenant)
 		return list, err
 	})
 	return list, notIndexed, err
 }
 
-func (c *cache) folders(ctx context.Context, tenant dag.Tenant) (list []Folder, notIndexed dag.Seq, err error) {
-	head, err := c.store.Head(ctx, tenant)
+func (e epoch) folders(ctx context.Context, tenant dag.Tenant) (list []Folder, notIndexed dag.Seq, err error) {
+	head, err := e.Head(ctx, tenant)
 	if err != nil || head == 0 {
 		return nil, 0, err
 	}
-	registered, err := c.policies.Get(ctx, tenant, retrieval.PolicyID)
+	registered, err := e.Policy(ctx, tenant, retrieval.PolicyID)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -48,7 +49,7 @@ func (c *cache) folders(ctx context.Context, tenant dag.Tenant) (list []Folder, 
 	if err != nil {
 		return nil, 0, err
 	}
-	words, err := c.tenants.Of(tenant).Words.Of(&p)
+	words, err := e.Words(tenant).Of(&p)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -82,4 +83,21 @@ func (c *cache) folders(ctx context.Context, tenant dag.Tenant) (list []Folder, 
 		return cmp.Or(cmp.Compare(b.LastAt, a.LastAt), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Digest, b.Digest))
 	})
 	return list, notIndexed, nil
+}
+
+func (k Turns) listFolders(ctx context.Context, tenant dag.Tenant, in api.FolderQuery) (w api.Folders, err error) {
+	list, behind, err := k.Folders(ctx, tenant)
+	if err != nil {
+		return w, err
+	}
+	w.Total, w.Folders, w.NotIndexed = len(list), []api.Folder{}, uint64(behind)
+	for _, f := range list[:min(len(list), cmp.Or(in.Limit, 1000))] {
+		folder := api.Folder{Folder: f.Path, Digest: f.Digest, Conversations: f.Conversations, LastAt: f.LastAt}
+		for i := range f.Newest {
+			c := &f.Newest[i]
+			folder.Newest = append(folder.Newest, api.RecentConversation{Conversation: c.ID, LastAt: c.LastAt, Turn: c.Last})
+		}
+		w.Folders = append(w.Folders, folder)
+	}
+	return w, nil
 }
