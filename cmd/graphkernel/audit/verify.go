@@ -422,9 +422,7 @@ func readOne(a *cli.App, ctx context.Context, path string) (f evidence.Files, er
 
 // nameFile replaces the name that the file of a bundle or disclosure has in a folder, which the judge uses, by the file's path.
 func (v *verdictJSON) nameFile(path string) {
-	if path == "-" {
-		path = "standard input"
-	}
+	path = cli.InputName(path)
 	named := func(text string) string {
 		for _, name := range []string{evidence.FileBundle, evidence.FileDisclosure} {
 			if rest, ok := strings.CutPrefix(text, name+": "); ok {

@@ -201,7 +201,7 @@ graphkernel belief propose:
 				return err
 			}
 			if err := opens(data, t, &in); err != nil {
-				return fmt.Errorf("%s: %w", args[1], err)
+				return fmt.Errorf("%s: %w", cli.InputName(args[1]), err)
 			}
 			in.Space, in.Envelope = belief.Space(args[0]), data
 			return do(a, c, api.ImportPersona, in, spaceHint(args[0], 0), func(w io.Writer, out *api.ImportedPersona) { printImported(w, &in, out) }, anyRefused)

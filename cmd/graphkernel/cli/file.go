@@ -68,6 +68,14 @@ var evidenceFiles = []string{
 	evidence.FileCheckpoint, evidence.FileOldCheckpoint, evidence.FileConsistency,
 }
 
+// InputName returns the name of an input in messages: its path, or "standard input" for "-".
+func InputName(path string) string {
+	if path == "-" {
+		return "standard input"
+	}
+	return path
+}
+
 // ReadFile reads a file, or standard input for "-", up to a limit. One line feed at the end belongs to the file and not to its content.
 func (s *Streams) ReadFile(ctx context.Context, path string, most int64) ([]byte, error) {
 	data, err := s.ReadText(ctx, path, most+1)
@@ -138,7 +146,7 @@ func OpenEnding(ctx context.Context, path string) (*os.File, error) {
 }
 
 func tooLarge(path string, most int64) error {
-	return fmt.Errorf("%w: %s holds more than %d bytes", slice.ErrMalformed, path, most)
+	return fmt.Errorf("%w: %s holds more than %d bytes", slice.ErrMalformed, InputName(path), most)
 }
 
 // readAll reads up to a limit. It stops when ctx ends, so that a person can interrupt the program without ending the input first.

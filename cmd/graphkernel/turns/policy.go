@@ -86,7 +86,7 @@ func addPolicy(a *cli.App, c *cobra.Command, path string) error {
 	}
 	p, err := standard.Forms().ParseRegistration(bom.Trim(data))
 	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+		return fmt.Errorf("%s: %w", cli.InputName(path), err)
 	}
 	return a.Stores.WithNewKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
 		if err := s.Policies.Register(c.Context(), p); err != nil {
