@@ -32,7 +32,8 @@ func readStruct(c *canon.Cursor, v reflect.Value) {
 		c.Failf("want an object, got %s", c.Value().Kind)
 		return
 	}
-	for _, f := range Fields(v.Type()) {
+	fields := Fields(v.Type())
+	for _, f := range fields {
 		at := c.Optional(f.Key)
 		if at == nil && f.Required {
 			at = c.Field(f.Key) // Field records the fault
@@ -41,7 +42,15 @@ func readStruct(c *canon.Cursor, v reflect.Value) {
 			read(at, v.FieldByIndex(f.Index), &f)
 		}
 	}
-	c.Close()
+	c.CloseOf(func() []string { return keysOf(fields) })
+}
+
+func keysOf(fields []Field) []string {
+	keys := make([]string, len(fields))
+	for i := range fields {
+		keys[i] = fields[i].Key
+	}
+	return keys
 }
 
 func read(c *canon.Cursor, v reflect.Value, f *Field) {

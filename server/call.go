@@ -92,12 +92,14 @@ func (s *Server) serve(op *operation) echo.HandlerFunc {
 			header["Connection"] = []string{"close"}
 		}
 		observed.begin()
+		s.inFlight.Add(1)
 		err := s.guarded(c, started)
 		if err == nil {
 			if err = c.send(); err != nil && c.unsent != nil {
 				err = errors.Join(err, c.unsent("the answer could not be written"))
 			}
 		}
+		s.inFlight.Add(-1)
 		observed.end()
 		if err != nil {
 			if errors.Is(err, store.ErrBroken) {

@@ -110,6 +110,17 @@ func readOperation(r *route) *operation {
 	return op
 }
 
+// inQuery lists the query parameters of an operation in words.
+func (op *operation) inQuery() string {
+	var names []string
+	for i := range op.params {
+		if op.params[i].in == api.InQuery {
+			names = append(names, op.params[i].Key)
+		}
+	}
+	return cmp.Or(strings.Join(names, ", "), "none")
+}
+
 // readParams reads the parameters of a request, and returns the given ones as texts and as members of the operation's
 // In. An unknown query parameter is an error: it may be misspelt.
 func (op *operation) readParams(r *http.Request, path func(string) string) (texts map[string]string, members []canon.Member, err error) {
@@ -159,7 +170,7 @@ func (op *operation) readParams(r *http.Request, path func(string) string) (text
 		members = append(members, canon.Member{Key: p.Key, Value: value})
 	}
 	for name := range query {
-		return nil, nil, &problem{code: api.CodeInvalid, place: "query parameter", detail: fmt.Sprintf("query parameter %.80q is not known to this operation", name)}
+		return nil, nil, &problem{code: api.CodeInvalid, place: "query parameter", detail: fmt.Sprintf("query parameter %.80q is not known to this operation, which takes %s", name, op.inQuery())}
 	}
 	return texts, members, nil
 }

@@ -90,7 +90,7 @@ func tableOf(t *testing.T, description []byte) string {
 const fieldsHead = "| operation | field | needed | form |\n|---|---|---|---|\n"
 
 // written lists the operations whose requests people write by hand.
-var written = []string{"admitTurns", "listTurns", "cutSlice", "learnFact", "listFacts", "traverseKnowledge", "findPaths", "cutFacts", "createKey"}
+var written = []string{"admitTurns", "listTurns", "cutSlice", "searchTurns", "assembleContext", "learnFact", "listFacts", "traverseKnowledge", "findPaths", "cutFacts", "createKey"}
 
 // A schema is as much of one as the table of fields shows.
 type schema struct {

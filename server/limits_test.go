@@ -424,6 +424,9 @@ func TestShutdown(t *testing.T) {
 		t.Fatalf("stopped with requests at work: %v", err)
 	default:
 	}
+	if log := s.log.String(); !strings.Contains(log, `"in_flight":5`) {
+		t.Errorf("the log does not count four requests and a stream:\n%s", log)
+	}
 	close(g.open)
 	wg.Wait()
 	if err := <-stopped; err != nil {

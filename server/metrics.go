@@ -84,9 +84,7 @@ func newMetrics(s *Server) (*metrics, error) {
 		}, []string{"result"}),
 		proofs: counter("proofs_total", "Proofs given out that a leaf is in a ledger."),
 	}
-	for _, result := range []string{cosigned, notCosigned} {
-		m.cosignatures.WithLabelValues(result) // the series exists from the start
-	}
+	m.fromTheStart()
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
 		Namespace: space, Name: "build_info", Help: "1, with the program's version.", ConstLabels: prometheus.Labels{"version": s.config.Version},
 	})
@@ -124,8 +122,23 @@ func newMetrics(s *Server) (*metrics, error) {
 	return m, nil
 }
 
-// observed are the metrics of one operation. An operation has no series before its first request: there are about a
-// hundred operations, and each takes 2 KB of an answer.
+// fromTheStart makes the series whose first increase an alert must see: the increase of a series that begins at 1 is 0.
+func (m *metrics) fromTheStart() {
+	for _, result := range []string{cosigned, notCosigned} {
+		m.cosignatures.WithLabelValues(result)
+	}
+	for _, kind := range []string{kindToken, kindBundle} {
+		for _, outcome := range token.Outcomes {
+			m.verdicts.WithLabelValues(kind, string(outcome))
+		}
+	}
+	for _, status := range []int{http.StatusOK, http.StatusServiceUnavailable} {
+		m.requests.WithLabelValues("ready", strconv.Itoa(status))
+	}
+}
+
+// observed are the metrics of one operation. An operation has no series before its first request, but for the counter of
+// ready: there are about a hundred operations, and each takes 2 KB of an answer.
 type observed struct {
 	series   func() (inflight prometheus.Gauge, duration prometheus.Observer)
 	byStatus sync.Map // int → prometheus.Counter

@@ -72,7 +72,7 @@ func readAs[In any](c *call, read func(*canon.Cursor) In) (in In, err error) {
 		for _, key := range c.op.members {
 			at.Optional(key)
 		}
-		at.Close()
+		at.CloseOf(func() []string { return c.op.members })
 		if at.Err() != nil {
 			return in, misread(at.Err())
 		}

@@ -41,6 +41,7 @@ type Server struct {
 	large     *places // places for large bodies at work, one per processor
 	bodies    budget
 	streams   streams
+	inFlight  atomic.Int64 // requests at work or waiting, streams included
 	docsPage  func() ([]byte, error)
 	noPage    echo.HandlerFunc // answers a browser for a path without an operation; nil without pages
 
@@ -375,8 +376,9 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, secure *tls.Config, 
 		return fmt.Errorf("server: %w", err)
 	case <-ctx.Done():
 	}
+	inFlight := s.inFlight.Load() // before event streams end
 	s.Stop()
-	s.config.Log.Info("stopping", "in_flight", len(s.places.taken), "delay", stopping.Delay.String(), "grace", stopping.Grace.String())
+	s.config.Log.Info("stopping", "in_flight", inFlight, "delay", stopping.Delay.String(), "grace", stopping.Grace.String())
 	delay := time.NewTimer(stopping.Delay)
 	defer delay.Stop()
 	select {

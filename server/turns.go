@@ -25,7 +25,7 @@ func admitTurns(c *call) error {
 	}
 	body := canon.Open(c.value)
 	turns := body.Field("turns")
-	body.Close()
+	body.CloseOf(func() []string { return []string{"turns"} })
 	items := turns.Value().Items
 	if !turns.Is(canon.Array) {
 		turns.Failf("want an array, got %s", turns.Value().Kind)

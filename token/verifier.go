@@ -27,6 +27,9 @@ const (
 	UnknownVersion Outcome = "unknown_version" // the bytes are a bundle of an unknown version
 )
 
+// Outcomes lists every outcome.
+var Outcomes = [...]Outcome{Verified, Tampered, KeyUnknown, KeyRetired, Malformed, UnknownVersion}
+
 // A Verdict is the outcome of a verification with the checks behind it.
 type Verdict struct {
 	Outcome  Outcome

@@ -51,6 +51,7 @@ func run() int {
 		Clock:    time.Now,
 		Hangup:   hangup,
 		Commands: commands,
+		Places:   service.Places,
 	})
 	return a.Run(ctx, os.Args[1:])
 }

@@ -58,6 +58,11 @@ func TestServeWithoutRoom(t *testing.T) {
 	if status, answer := ask("/api/turns", turn); status != 503 || !strings.Contains(string(answer), string(api.CodeStore)) || !strings.Contains(string(answer), "full") {
 		t.Errorf("a write is answered with %d %s", status, answer)
 	}
+	doctor := exec.Command("sh", "-c", `ulimit -S -f 0; exec graphkernel --store "$0" doctor`, store)
+	doctor.Env = gkEnv(folder)
+	if said, err := doctor.Output(); err == nil || !strings.Contains(string(said), "wrong  disk         the store takes no writes: ") || !strings.Contains(string(said), "has no room for another 262144 bytes") {
+		t.Errorf("doctor: %v\n%s", err, said)
+	}
 	mayWrite(t, s.process.Process.Pid, ^uint64(0))
 	listens := regexp.MustCompile(`listening on (http://[0-9.:]+)`)
 	s.until("the service begins again", func() bool { return len(listens.FindAllString(s.logged(), -1)) == 2 })

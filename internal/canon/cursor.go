@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 )
 
 // A Cursor points to one place of a parsed document and reads the value there. The first mismatch is kept as the document's
@@ -170,11 +171,40 @@ func (c *Cursor) Optional(key string) *Cursor {
 
 // Close records a fault if the object has a member that was not read.
 func (c *Cursor) Close() {
+	if key, ok := c.unread(); ok {
+		c.Failf("unknown field %q", key)
+	}
+}
+
+// mostNamed is the most fields that a fault names.
+const mostNamed = 30
+
+// CloseOf is like Close, and the fault names the fields that the object may have. It asks for them only if there is a fault.
+func (c *Cursor) CloseOf(fields func() []string) {
+	key, ok := c.unread()
+	if !ok || c.Err() != nil {
+		return
+	}
+	names := fields()
+	if len(names) == 0 {
+		c.Failf("unknown field %q; there are no fields", key)
+		return
+	}
+	list := strings.Join(names[:min(len(names), mostNamed)], ", ")
+	if len(names) > mostNamed {
+		list += ", …"
+	}
+	c.Failf("unknown field %q; the fields are %s", key, list)
+}
+
+// unread returns the first member that was not read.
+func (c *Cursor) unread() (key string, ok bool) {
 	for i := range c.value.Members {
 		if m := &c.value.Members[i]; !m.Value.read {
-			c.Failf("unknown field %q", clip(m.Key))
+			return clip(m.Key), true
 		}
 	}
+	return "", false
 }
 
 // Members returns the cursors of all members of an object, in the order of the text.

@@ -3,6 +3,7 @@ package canon_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -54,6 +55,9 @@ func TestCursorFaults(t *testing.T) {
 		{`[1]`, func(c *canon.Cursor) { canon.ParsedNumber(c.Items()[0], refuse) }, "[0]", errParser.Error()},
 		{`["1"]`, func(c *canon.Cursor) { canon.ParsedNumber(c.Items()[0], refuse) }, "[0]", "want a number, got a string"},
 		{`{"a":1,"b":2}`, func(c *canon.Cursor) { c.Field("a").Uint(1); c.Close() }, "", `unknown field "b"`},
+		{`{"a":1,"b":2}`, func(c *canon.Cursor) { c.Field("a").Uint(1); c.CloseOf(func() []string { return []string{"a", "c"} }) }, "", `unknown field "b"; the fields are a, c`},
+		{`{"b":2}`, func(c *canon.Cursor) { c.CloseOf(func() []string { return nil }) }, "", `unknown field "b"; there are no fields`},
+		{`{"b":2}`, func(c *canon.Cursor) { c.CloseOf(func() []string { return slices.Repeat([]string{"a"}, 31) }) }, "", `unknown field "b"; the fields are ` + strings.Repeat("a, ", 30) + "…"},
 		{`{"x":{"b":2}}`, func(c *canon.Cursor) { c.Field("x").Close(); c.Close() }, "x", `unknown field "b"`},
 		{`{"a":1}`, func(c *canon.Cursor) { c.Field("a").Failf("no %s", "good") }, "a", "no good"},
 		// The first fault is the one that is kept.

@@ -16,6 +16,12 @@ import (
 // the error. The call gets the hook's context. A scan counts as one call, including everything that its function does.
 type Hook func(ctx context.Context, call string) (context.Context, func(error))
 
+// Calls lists the names of all calls.
+var Calls = [...]string{
+	"append", "adopt", "tenants", "head", "head_while", "turns", "placed", "segment", "scan", "match", "external", "conversations",
+	"write", "entries", "terms", "log", "log_hashes", "cells", "swap", "snapshots",
+}
+
 // New wraps a store.
 func New(s store.Store, h Hook) store.Store { return &watched{s, h} }
 

@@ -3,7 +3,9 @@ package observed_test
 import (
 	"context"
 	"errors"
+	"maps"
 	"reflect"
+	"slices"
 	"sync"
 	"testing"
 
@@ -53,6 +55,9 @@ func TestContract(t *testing.T) {
 	})
 	if calls := reflect.TypeFor[store.Store]().NumMethod() - 2 + 2 + reflect.TypeFor[store.HeadWhiler]().NumMethod(); len(w.calls) != calls {
 		t.Errorf("%d of %d calls were seen: %v", len(w.calls), calls, w.calls)
+	}
+	if got, want := slices.Sorted(maps.Keys(w.calls)), slices.Sorted(slices.Values(observed.Calls[:])); !slices.Equal(got, want) {
+		t.Errorf("the calls %q were seen, and Calls lists %q", got, want)
 	}
 	if w.open != 0 || w.twice != 0 {
 		t.Errorf("%d calls did not end, %d ended twice", w.open, w.twice)

@@ -83,8 +83,8 @@ func (w *writer) rollback(ctx context.Context) error {
 }
 
 // Writable reports whether the store accepts writes: whether its files are the ones that it has open, and whether the last
-// write succeeded. If the last write was refused, it writes one page of the file again, unchanged, to notice when the disk
-// has room again. The error wraps store.ErrUnwritable or store.ErrBroken, or store.ErrBusy if another process is writing.
+// write succeeded. If the last write was refused, it checks whether the disk has room again, see HasRoom, and writes one page
+// of the file again, unchanged. The error wraps store.ErrUnwritable or store.ErrBroken, or store.ErrBusy if another process is writing.
 func (s *Store) Writable(ctx context.Context) error {
 	if err := s.enter(ctx); err != nil {
 		return err
@@ -98,6 +98,9 @@ func (s *Store) Writable(ctx context.Context) error {
 	}
 	if !s.refuses.Load() {
 		return nil
+	}
+	if err := HasRoom(s.path); err != nil {
+		return err
 	}
 	select {
 	case s.writing <- struct{}{}:

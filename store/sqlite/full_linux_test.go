@@ -3,8 +3,10 @@ package sqlite_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -47,6 +49,23 @@ func fill(t *testing.T, path string) {
 	}
 }
 
+// listed returns the names and the sizes of a folder's files.
+func listed(t *testing.T, folder string) (files []string) {
+	t.Helper()
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, fmt.Sprint(e.Name(), " ", info.Size()))
+	}
+	return files
+}
+
 // TestFullDisk fills the disk again and again under a store that is open: each write is
 // acknowledged and there, or refused and not, reads go on, and so do writes once there is
 // room, without opening the store again.
@@ -82,8 +101,14 @@ func TestFullDisk(t *testing.T) {
 		if err := storetest.Check(ctx, s, storetest.Tenant); err != nil {
 			t.Fatalf("round %d, full: %v", round, err)
 		}
-		if err := s.Writable(ctx); !errors.Is(err, store.ErrUnwritable) && err != nil {
-			t.Errorf("round %d, full: %v", round, err)
+		for range 2 { // asking does not clear what the write has noted
+			before := listed(t, folder)
+			if err := s.Writable(ctx); !errors.Is(err, store.ErrUnwritable) || errors.Is(err, store.ErrBroken) {
+				t.Errorf("round %d, full: %v", round, err)
+			}
+			if after := listed(t, folder); !slices.Equal(before, after) {
+				t.Errorf("round %d: asking changed the folder from %q to %q", round, before, after)
+			}
 		}
 		if err := os.Remove(ballast); err != nil {
 			t.Fatal(err)
@@ -111,6 +136,45 @@ func TestFullDisk(t *testing.T) {
 	}
 	if err := storetest.Check(ctx, again, storetest.Tenant); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestRoomForOnePage leaves some pages on the disk: too few for a write of turns, which is refused, and enough for a probe of one page. The store takes
+// no writes as long as that is so.
+func TestRoomForOnePage(t *testing.T) {
+	ctx := context.Background()
+	folder := smallDisk(t, "6m")
+	path, ballast := filepath.Join(folder, "store.db"), filepath.Join(folder, "ballast")
+	s := create(t, path)
+	defer s.Close()
+	if _, err := s.Append(ctx, storetest.Tenant, []store.Batch{storetest.Chain(1, 7, 0)}); err != nil {
+		t.Fatal(err)
+	}
+	fill(t, ballast)
+	info, err := os.Stat(ballast)
+	if err == nil {
+		err = os.Truncate(ballast, info.Size()-8*4096)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if _, err := s.Append(ctx, storetest.Tenant, []store.Batch{storetest.Chain(100, 200, 1)}); !errors.Is(err, store.ErrUnwritable) {
+			t.Fatalf("a write of 200 turns: %v", err)
+		}
+		before := listed(t, folder)
+		if err := s.Writable(ctx); !errors.Is(err, store.ErrUnwritable) || errors.Is(err, store.ErrBroken) {
+			t.Errorf("with room for some pages: %v", err)
+		}
+		if after := listed(t, folder); !slices.Equal(before, after) {
+			t.Errorf("asking changed the folder from %q to %q", before, after)
+		}
+	}
+	if err := os.Remove(ballast); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Writable(ctx); err != nil {
+		t.Errorf("with room again: %v", err)
 	}
 }
 

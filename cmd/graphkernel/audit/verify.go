@@ -336,7 +336,7 @@ func checkMaxAge(maxAge time.Duration, trust *ledger.Trust) error {
 
 // namesKeys reports whether the user named keys.
 func namesKeys(a *cli.App) bool {
-	return a.Settings.Dev || a.Settings.KeysFlag != "" || a.Settings.Getenv("GRAPHKERNEL_KEYS") != "" || a.Settings.Getenv("GRAPHKERNEL_SECRET") != ""
+	return a.Settings.Dev || a.Settings.KeysFlag != "" || a.Settings.Getenv("GRAPHKERNEL_KEYS") != "" || a.Settings.FileKeys != "" || a.Settings.Getenv("GRAPHKERNEL_SECRET") != ""
 }
 
 // longestText is the most bytes of a file of evidence that is not a bundle.

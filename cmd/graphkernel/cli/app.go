@@ -26,10 +26,11 @@ type Config struct {
 	Getenv         func(string) string
 	Environ        func() []string // the whole environment, as NAME=VALUE; nil if it cannot be listed
 	Clock          func() time.Time
-	Rand           io.Reader                   // draws salts and API keys; nil is the system's randomness
-	Commands       func(*App) []*cobra.Command // all commands of the program
-	Hangup         <-chan os.Signal            // signals that the terminal is gone; that ends the program, except for serve
-	HookWait       time.Duration               // how long a hook waits for a lock or another process; 0 is HookWait
+	Rand           io.Reader                     // draws salts and API keys; nil is the system's randomness
+	Commands       func(*App) []*cobra.Command   // all commands of the program
+	Places         func(*Settings, string) error // sets FileStore, FileKeys and FileIdentity from the file of settings at a path; nil: such files are not heeded
+	Hangup         <-chan os.Signal              // signals that the terminal is gone; that ends the program, except for serve
+	HookWait       time.Duration                 // how long a hook waits for a lock or another process; 0 is HookWait
 
 	Screen func(stream any) (Screen, bool)                                          // nil is ScreenOf
 	Page   func(command string, text []byte, stdout, stderr io.Writer) (shown bool) // nil is RunPager
@@ -49,6 +50,7 @@ type App struct {
 	OnHangup atomic.Pointer[func()] // called instead of ending the program when the terminal is gone
 
 	commands func(*App) []*cobra.Command
+	places   func(*Settings, string) error
 	hangup   <-chan os.Signal
 	started  bool // the command line was understood
 }
@@ -58,7 +60,7 @@ func New(c Config) *App {
 	a := &App{
 		IO:       &Streams{Stdin: c.Stdin, Stdout: c.Stdout, Stderr: c.Stderr, Color: ColourAuto, Getenv: c.Getenv, Environ: c.Environ, Screen: c.Screen, Page: c.Page},
 		Settings: &Settings{Getenv: c.Getenv, Environ: c.Environ},
-		Clock:    c.Clock, HookWait: cmp.Or(c.HookWait, HookWait), commands: c.Commands, hangup: c.Hangup,
+		Clock:    c.Clock, HookWait: cmp.Or(c.HookWait, HookWait), commands: c.Commands, places: c.Places, hangup: c.Hangup,
 	}
 	if a.IO.Screen == nil {
 		a.IO.Screen = ScreenOf
@@ -191,6 +193,9 @@ func (a *App) Root() *cobra.Command {
 			if err := a.Settings.checkServer(c); err != nil {
 				return err
 			}
+			if err := a.readPlaces(c); err != nil {
+				return err
+			}
 			a.started = true
 			return nil
 		},
@@ -217,6 +222,39 @@ func (a *App) Root() *cobra.Command {
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return flagError(err) })
 	a.helps(root)
 	return root
+}
+
+// readPlaces reads the store, the keyring and the identity that the file of GRAPHKERNEL_CONFIG names.
+func (a *App) readPlaces(c *cobra.Command) error {
+	path := a.Settings.Getenv("GRAPHKERNEL_CONFIG")
+	if path == "" || a.places == nil || !needsPlaces(c) {
+		return nil
+	}
+	err := a.places(a.Settings, path)
+	if err == nil {
+		return nil
+	}
+	err = fmt.Errorf("GRAPHKERNEL_CONFIG: %w", err)
+	switch name := c.CommandPath(); {
+	case strings.HasPrefix(c.Name(), "__complete"):
+		return nil
+	case name == "graphkernel hook" || strings.HasPrefix(name, "graphkernel hook "): // it must not stop the agent, and setup has named its store
+		a.IO.Warn("%s", signed(err))
+		return nil
+	}
+	return err
+}
+
+// needsPlaces reports whether a command may use a store, a keyring or an identity. Those with a flag --config read the file themselves.
+func needsPlaces(c *cobra.Command) bool {
+	if c.Flags().Lookup("config") != nil {
+		return false
+	}
+	switch name, _, _ := strings.Cut(strings.TrimPrefix(c.CommandPath(), "graphkernel "), " "); name {
+	case "help", "completion", "version", "man", "demo", "conformance", "fetch":
+		return false
+	}
+	return true
 }
 
 // helps makes help for a command that does not exist an error, and prints help as one JSON object under --output json.

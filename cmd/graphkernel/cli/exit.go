@@ -51,6 +51,9 @@ func ExitCode(err error) int {
 	return report.Kind().Exit
 }
 
+// Detail returns what a service says of an error to its callers.
+func Detail(err error) string { return fault.Of(err).Detail }
+
 // Is reports whether an error of a kernel or of a service has a code.
 func Is(err error, code api.Code) bool {
 	if err == nil {

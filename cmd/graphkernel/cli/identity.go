@@ -35,7 +35,7 @@ func (s *Signing) Identity() (identity.Identity, error) {
 	}
 	id, err := identity.Load(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		if s.settings.IdentityFlag != "" || s.settings.Getenv("GRAPHKERNEL_IDENTITY") != "" {
+		if s.settings.IdentityFlag != "" || s.settings.Getenv("GRAPHKERNEL_IDENTITY") != "" || s.settings.FileIdentity != "" {
 			return id, NoIdentity(path)
 		}
 		return identity.Identity{}, nil

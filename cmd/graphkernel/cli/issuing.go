@@ -9,6 +9,7 @@ import (
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice/contexts"
+	"github.com/graphkernel/graphkernel/store"
 )
 
 // MayGiveContext returns the error with which any context under a policy would be refused now: there is no such policy or key, or the store may not issue.
@@ -27,11 +28,22 @@ func (st *Stores) MayGiveContext(ctx context.Context, id policy.ID) error {
 	if err != nil || st.settings.AsksService() {
 		return err
 	}
-	return st.mayIssue(ctx)
+	return st.MayIssue(ctx)
 }
 
-// mayIssue returns kernel.ErrForked unless the store is the history that the identity has signed.
-func (st *Stores) mayIssue(ctx context.Context) (err error) {
+// MayIssue opens the store and returns the error of MayIssueFrom.
+func (st *Stores) MayIssue(ctx context.Context) (err error) {
+	s, err := st.OpenStore(ctx, ToRead)
+	if err != nil {
+		return err
+	}
+	defer CloseStore(s, &err)
+	return st.MayIssueFrom(ctx, s)
+}
+
+// MayIssueFrom returns an error that wraps kernel.ErrForked if the tenant's ledger in a store is not the history that the identity has signed: everything
+// that would be issued is refused then.
+func (st *Stores) MayIssueFrom(ctx context.Context, s store.Store) error {
 	id, err := st.signing.Identity()
 	if err != nil {
 		return err
@@ -48,11 +60,6 @@ func (st *Stores) mayIssue(ctx context.Context) (err error) {
 	if err != nil || !ok {
 		return err
 	}
-	s, err := st.OpenStore(ctx, ToRead)
-	if err != nil {
-		return err
-	}
-	defer CloseStore(s, &err)
 	if err = kernel.Continues(ctx, s, tenant, last); errors.Is(err, kernel.ErrForked) {
 		err = fmt.Errorf("%w; give this store an identity of its own, or run graphkernel identity adopt if this history is meant to go on", err)
 	}

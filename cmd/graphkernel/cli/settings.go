@@ -19,7 +19,7 @@ type Settings struct {
 	SecretsFlag, AdmittedFlag                                 string // only for commands with these flags
 	Dev                                                       bool
 
-	FileStore, FileKeys, FileIdentity string // from a file of settings; the environment overrides them
+	FileStore, FileKeys, FileIdentity string // from the file of settings that GRAPHKERNEL_CONFIG names, or --config of serve; the environment overrides them
 }
 
 // register declares the flags for a command and all below it.
@@ -55,7 +55,7 @@ func (s *Settings) NamesTenant() bool {
 	return s.TenantFlag != "" || s.Getenv("GRAPHKERNEL_TENANT") != ""
 }
 
-// StoreName returns the name of the store that the flags and the environment name, or of the default store.
+// StoreName returns the name of the store that the flags, the environment and the file of settings name, or of the default store.
 func (s *Settings) StoreName() string {
 	for _, name := range []string{s.StoreFlag, s.Getenv("GRAPHKERNEL_STORE"), s.FileStore} {
 		if name != "" {
@@ -68,7 +68,7 @@ func (s *Settings) StoreName() string {
 	return ""
 }
 
-// KeysPath returns the file of the keyring that the flags and the environment name.
+// KeysPath returns the file of the keyring that the flags, the environment and the file of settings name.
 func (s *Settings) KeysPath() (string, error) {
 	for _, path := range []string{s.KeysFlag, s.Getenv("GRAPHKERNEL_KEYS"), s.FileKeys, s.DefaultKeys()} {
 		if path != "" {
@@ -93,7 +93,7 @@ func (s *Settings) KeyringFile() string {
 	return path
 }
 
-// IdentityPath returns the file of the identity that the flags and the environment name.
+// IdentityPath returns the file of the identity that the flags, the environment and the file of settings name.
 func (s *Settings) IdentityPath() (string, error) {
 	for _, path := range []string{s.IdentityFlag, s.Getenv("GRAPHKERNEL_IDENTITY"), s.FileIdentity, s.DefaultIdentity()} {
 		if path != "" {
@@ -148,7 +148,7 @@ func (s *Settings) Flags() ([]string, error) {
 		if name != "sqlite:"+s.defaultStore() {
 			add("store", name)
 		}
-		if keys := First(s.KeysFlag, s.Getenv("GRAPHKERNEL_KEYS")); keys != "" {
+		if keys := First(s.KeysFlag, s.Getenv("GRAPHKERNEL_KEYS"), s.FileKeys); keys != "" {
 			if keys, err = filepath.Abs(keys); err != nil {
 				return nil, err
 			}

@@ -180,6 +180,15 @@ func (st *Stores) OpenStore(ctx context.Context, why purpose) (store.Store, erro
 	return st.OpenNamed(ctx, name, why)
 }
 
+// HasRoom returns an error that wraps store.ErrUnwritable if the store is a file whose disk has no room for a write.
+func (st *Stores) HasRoom() error {
+	path, err := SqlitePath(st.settings.StoreName())
+	if err != nil {
+		return nil // it is a database, which looks after its own disk
+	}
+	return sqlite.HasRoom(path)
+}
+
 // IsPostgres reports whether a store's name is one of PostgreSQL: a URL, or "postgres:" alone, which leaves everything to libpq's variables.
 func IsPostgres(name string) bool {
 	return name == "postgres:" || strings.HasPrefix(name, "postgres://") || strings.HasPrefix(name, "postgresql://")

@@ -24,11 +24,12 @@ func doctorCommand(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
 		Short: "Diagnose problems and suggest fixes",
-		Long: `Checks the store and its file, or the service; spaces with too many constraints; the keys; the captured sessions
-that are not imported yet; the hooks in the settings of agents: whether they are called, could read their
-events and gave contexts in time; and whether a context would be refused now. It changes nothing. Each line is
-"ok", "note" for something that you may want to know, or "wrong", with a fix. The exit code is 1 if anything is
-wrong. (graphkernel fsck checks the contents of a store.)
+		Long: `Checks the store, its file, the room on its disk and its ledger, or the service; spaces with too many
+constraints; the keys; the captured sessions that are not imported yet; the hooks in the settings of agents:
+whether they are called, could read their events and gave contexts in time; and whether a context would be
+refused now. It changes nothing. Each line is "ok", "note" for something that you may want to know, or
+"wrong", with a fix. The exit code is 1 if anything is wrong. (graphkernel fsck checks the contents of a
+store.)
 
   {"checks":[{"of","status","found","mend"}]}`,
 		Args: cli.NoArgs,
@@ -95,6 +96,8 @@ func (d *diagnosis) place(ctx context.Context) {
 	switch {
 	case errors.Is(err, cli.ErrNoStore):
 		d.add(of, note, "graphkernel import PATH makes it", "%s is not there yet", where)
+	case cli.Is(err, api.CodeForbidden) && url != "":
+		d.add(of, fine, "", "%s answers, and the API key is valid; it may not see more: %v", where, err)
 	case err != nil && url != "":
 		d.add(of, wrong, "if the message names no cause: start the service, correct the URL, or give the API key in GRAPHKERNEL_KEY", "%s: %v", where, err)
 	case err != nil:
@@ -107,6 +110,8 @@ func (d *diagnosis) place(ctx context.Context) {
 		d.add(of, fine, "", "%s: %s in %s", where, cli.Count(s.Turns, "turn"), cli.Count(s.Conversations, "conversation"))
 		if url == "" {
 			d.file(ctx)
+			d.room()
+			d.issuing(ctx)
 		}
 		if n := folders.NotIndexed; n > 0 {
 			mend := "the next import makes it, and so does a service"
@@ -137,6 +142,20 @@ func (d *diagnosis) file(ctx context.Context) {
 		d.add("file", wrong, "graphkernel fsck says which turns cannot be read; graphkernel restore brings a backup back", "the store's file is damaged: %s", report.Findings[0].Detail)
 	case brief.Err() != nil:
 		d.add("file", note, "graphkernel fsck checks all of it", "the check of the store's file did not finish within %v", fileCheck)
+	}
+}
+
+// room checks whether the disk of the store has room for a write.
+func (d *diagnosis) room() {
+	if err := d.a.Stores.HasRoom(); err != nil {
+		d.add("disk", wrong, "make room on the disk; a service takes writes again by itself then", "%v", err)
+	}
+}
+
+// issuing checks whether the store may issue: whether its ledger is the history that the identity has signed.
+func (d *diagnosis) issuing(ctx context.Context) {
+	if err := d.a.Stores.MayIssue(ctx); cli.Is(err, api.CodeForked) { // keys and place report other errors
+		d.add("ledger", wrong, "do what the message says, and restart a service of this store; graphkernel fsck checks all of it", "nothing is issued from this store: %v", err)
 	}
 }
 
@@ -245,7 +264,7 @@ func (d *diagnosis) spool(context.Context) {
 }
 
 // unread reports events that hooks could not read.
-func (d *diagnosis) unread(ctx context.Context) {
+func (d *diagnosis) unread(context.Context) {
 	spool, err := d.a.Settings.Spool()
 	if err != nil {
 		return // spool has reported this
@@ -261,6 +280,14 @@ func (d *diagnosis) unread(ctx context.Context) {
 		}
 		d.add("hooks", status, mend, "%s", hooks.UnreadLine(&list[i]))
 	}
+}
+
+// resident reports whether a process keeps the store open for hooks.
+func (d *diagnosis) resident(ctx context.Context) {
+	spool, err := d.a.Settings.Spool()
+	if err != nil {
+		return // spool has reported this
+	}
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	if resident.There(ctx, spool.Folder()) {
@@ -272,7 +299,7 @@ func (d *diagnosis) unread(ctx context.Context) {
 
 // agents checks each agent on this machine.
 func (d *diagnosis) agents(ctx context.Context) {
-	found := false
+	found, hooked := false, false
 	for _, agent := range capture.Agents {
 		in, err := hooks.Inspect(ctx, d.a, agent)
 		if err != nil {
@@ -284,6 +311,10 @@ func (d *diagnosis) agents(ctx context.Context) {
 			d.context(ctx, in)
 		}
 		found = found || err != nil || in != nil
+		hooked = hooked || in != nil && in.Hooks > 0 && in.Other == ""
+	}
+	if hooked {
+		d.resident(ctx)
 	}
 	if !found {
 		d.add("agent", note, "", "no known agent is on this machine: there are no settings of claude-code, codex or gemini")

@@ -145,12 +145,7 @@ func configure(a *cli.App, c *cobra.Command, file string) (*configuration, error
 	if err != nil {
 		return nil, err
 	}
-	for key, into := range placesOf(a.Settings) {
-		if text, given := fromFile[key]; given {
-			*into = text
-			delete(fromFile, key)
-		}
-	}
+	takePlaces(a.Settings, fromFile)
 	for _, layer := range []struct {
 		origin string
 		values map[string]string
@@ -163,6 +158,23 @@ func configure(a *cli.App, c *cobra.Command, file string) (*configuration, error
 		return nil, cli.Usage(err)
 	}
 	return conf, knownVariables(a, conf.models.KeyVariables)
+}
+
+// Places sets the store, the keyring and the identity that a file of settings names.
+func Places(s *cli.Settings, path string) error {
+	fromFile, err := readSettings(path)
+	if err == nil {
+		takePlaces(s, fromFile)
+	}
+	return err
+}
+
+// takePlaces takes the places out of the settings of a file. A place that the file does not name is empty.
+func takePlaces(s *cli.Settings, fromFile map[string]string) {
+	for key, into := range placesOf(s) {
+		*into = fromFile[key]
+		delete(fromFile, key)
+	}
 }
 
 // placesOf returns the common flags that a file of settings may also contain.
@@ -455,8 +467,9 @@ func configCommand(a *cli.App) *cobra.Command {
 		Short: "Print the settings of the service, and the source of each",
 		Long: `Prints the settings that graphkernel serve would run with. The environment overrides the file, and a flag
 overrides the environment. A setting limits.rate is limits: {rate: …} in the file, GRAPHKERNEL_LIMITS_RATE in
-the environment and --limits-rate as a flag. The file may also name store, keys and identity. Secrets are not
-settings; the command only shows which of them are set.
+the environment and --limits-rate as a flag. The file may also name store, keys and identity; every command
+heeds these three if GRAPHKERNEL_CONFIG names the file. Secrets are not settings; the command only shows which
+of them are set.
 
 With --output json: {"settings":[{"key","value","origin"}],"secrets":{NAME:bool}}`,
 		Example: "  graphkernel config\n  GRAPHKERNEL_LIMITS_RATE=50 graphkernel config --config service.yaml",

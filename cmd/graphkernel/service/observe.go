@@ -45,6 +45,9 @@ func NewObservers(ctx context.Context, s *Service, log *slog.Logger) (_ *observe
 			Namespace: "graphkernel", Name: "store_failures_total", Help: "Calls of the store that failed for no fault of the caller's.",
 		}, []string{"call"}),
 	}
+	for _, call := range observed.Calls {
+		o.faults.WithLabelValues(call) // the series exists from the start: the increase of one that begins at 1 is 0
+	}
 	o.done = prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Namespace: "graphkernel", Name: "operation_duration_seconds", Help: "Of one operation of the kernel, whoever asked for it.",
 		Buckets: []float64{.0005, .001, .005, .01, .05, .1, .5, 1, 5, 30},
@@ -96,9 +99,8 @@ func (o *observers) store(s store.Store) store.Store {
 		started := time.Now()
 		return ctx, func(err error) {
 			o.stored.WithLabelValues(call).Observe(time.Since(started).Seconds())
-			faults := o.faults.WithLabelValues(call) // starts at 0, otherwise its first increase would not be visible
 			if broken(err) {
-				faults.Inc()
+				o.faults.WithLabelValues(call).Inc()
 			}
 			end(err)
 		}

@@ -191,7 +191,7 @@ func serve(a *cli.App, ctx context.Context, r *reading) (err error) {
 	}
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", r.text("addr")) // the address is checked before a store is made
 	if err != nil {
-		return fmt.Errorf("addr %s: %w", r.text("addr"), err)
+		return fmt.Errorf("addr %s: %w; --addr HOST:PORT names another, and port 0 takes a free one", r.text("addr"), err)
 	}
 	defer func() { _ = l.Close() }()
 	removed, err := devStore(a)
@@ -294,6 +294,9 @@ func serve(a *cli.App, ctx context.Context, r *reading) (err error) {
 		return err
 	}
 	remindOfKeys(a, ctx, r, k, tenant)
+	if err := a.Stores.MayIssueFrom(ctx, backing); errors.Is(err, kernel.ErrForked) {
+		log.WarnContext(ctx, cli.Detail(err), "tenant", tenant, "error", err)
+	}
 	watchFiles(a, ctx, k, authority, log)
 	go sweepWorking(ctx, k, log)
 	var indexing sync.WaitGroup

@@ -30,7 +30,7 @@ func openServed(ctx context.Context, stores *cli.Stores) (s store.Store, unwrita
 	return reading, err, nil
 }
 
-// awaitRoom checks at each tick whether the store can be opened for writing, until ctx ends, and calls writable once it can.
+// awaitRoom checks at each tick whether the store can be opened for writing and has room for a write, until ctx ends, and calls writable once it can.
 func awaitRoom(ctx context.Context, stores *cli.Stores, tick <-chan time.Time, log *slog.Logger, writable func()) {
 	for {
 		select {
@@ -41,6 +41,9 @@ func awaitRoom(ctx context.Context, stores *cli.Stores, tick <-chan time.Time, l
 		s, err := stores.OpenStore(ctx, cli.ToWrite)
 		if err == nil {
 			err = s.Close()
+		}
+		if err == nil { // a store can be opened with less room than a write needs
+			err = stores.HasRoom()
 		}
 		if err == nil {
 			log.InfoContext(ctx, "the store takes writes again, so the service restarts")

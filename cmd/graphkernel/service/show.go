@@ -35,7 +35,7 @@ func Show(a *cli.App, ctx context.Context, k *kernel.Kernel, authority *token.Au
 	}
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
 	if err != nil {
-		return fmt.Errorf("addr %s: %w", addr, err)
+		return fmt.Errorf("addr %s: %w; --addr HOST:PORT names another, and port 0 takes a free one", addr, err)
 	}
 	url := "http://" + l.Addr().String()
 	if a.IO.Output == "json" {

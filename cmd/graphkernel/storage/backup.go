@@ -144,6 +144,9 @@ func backup(a *cli.App, ctx context.Context, path string, force bool) (err error
 		}
 		fmt.Fprintf(w, "%s  %s\n", result.SHA256, path)
 	})
+	if err == nil {
+		warnIfEmpty(a, reports)
+	}
 	if err == nil && !report.OK() {
 		a.IO.Warn("the copy is damaged and was not kept; check the store itself with graphkernel fsck")
 		err = cli.Finish(api.ExitDamaged)

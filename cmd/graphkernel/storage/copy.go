@@ -123,7 +123,19 @@ func copyTo(a *cli.App, ctx context.Context, to string, check bool) (err error) 
 	if err != nil {
 		return err
 	}
+	warnIfEmpty(a, reports)
 	return cli.Finish(result.ExitCode)
+}
+
+// warnIfEmpty warns of a store without turns that was copied: it may be another than the one that was meant.
+func warnIfEmpty(a *cli.App, reports []transfer.Tenant) {
+	turns := 0
+	for i := range reports {
+		turns += reports[i].Turns.Copied + reports[i].Turns.Existing
+	}
+	if turns == 0 {
+		a.IO.Warn("graphkernel: the store that was copied, %s, has no turns; if another was meant, name it with --store, or with GRAPHKERNEL_STORE", cli.WithoutPassword(a.Settings.StoreName()))
+	}
 }
 
 // copyAll copies a store and shows a progress bar.

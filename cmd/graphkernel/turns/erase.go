@@ -164,7 +164,7 @@ func erase(a *cli.App, c *cobra.Command, turn string, f *eraseFlags) error {
 				return err
 			}
 		}
-		left, err := leftOf(c.Context(), a, s, found)
+		left, err := leftOf(c.Context(), a, s, found, "")
 		if err != nil {
 			return err
 		}

@@ -33,11 +33,12 @@ type leftover struct {
 // mostHanded is the most turns for which evidence is searched: slices are cut again for each.
 const mostHanded = 100
 
-// leftOf finds the places that contain the text of turns. It is called before the turns are erased, because more is known about them then.
-func leftOf(ctx context.Context, a *cli.App, s *cli.Session, turns []cli.Turn) (leftover, error) {
+// leftOf finds the places that contain the text of turns. It is called before the turns are erased, because more is known about them then. The advice is
+// added to the sentence that says that only the first turns were looked for.
+func leftOf(ctx context.Context, a *cli.App, s *cli.Session, turns []cli.Turn, advice string) (leftover, error) {
 	left := leftover{contexts: []string{}, slices: []string{}, files: []string{}}
 	if len(turns) > mostHanded {
-		left.unlooked = fmt.Sprintf("contexts and slices with the text were searched for the first %d turns only; before you erase more, graphkernel show TURN lists them for a turn", mostHanded)
+		left.unlooked = fmt.Sprintf("contexts and slices with the text were searched for the first %d turns only%s", mostHanded, advice)
 	}
 	for i := range turns[:min(len(turns), mostHanded)] {
 		held, err := cli.Do(ctx, s, api.TurnHolding, api.TurnByID{ID: turns[i].ID})

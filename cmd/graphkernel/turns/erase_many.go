@@ -159,7 +159,7 @@ func showErased(a *cli.App, ctx context.Context, s *cli.Session, turns []cli.Tur
 		}
 	}
 	if f.dry {
-		left, err := leftOf(ctx, a, s, turns)
+		left, err := leftOf(ctx, a, s, turns, "; before you erase more, graphkernel show TURN lists them for a turn")
 		if err != nil {
 			return err
 		}
@@ -183,7 +183,7 @@ func showErased(a *cli.App, ctx context.Context, s *cli.Session, turns []cli.Tur
 // erase erases turns one after the other.
 func (f *eraseFlags) erase(a *cli.App, ctx context.Context, s *cli.Session, turns []cli.Turn, already int) error {
 	j := erasedManyJSON{Already: already, Reason: f.reason, Turns: []erasedJSON{}, ShownIn: []string{}}
-	left, err := leftOf(ctx, a, s, turns)
+	left, err := leftOf(ctx, a, s, turns, "") // when it is shown, it is too late for advice
 	if err != nil {
 		return err
 	}
