@@ -54,7 +54,7 @@ func verified[B slice.Body, V any](ctx context.Context, c *conn, k *slice.Kind, 
 	if other := kinds.Of(bundle); other != k {
 		return sealed, v, fmt.Errorf("client: %w: these bytes are %s, and not %s; the facet of that kind verifies them", ErrKind, other.Noun, k.Noun)
 	}
-	data := bytes.Clone(bundle)
+	data := bytes.Clone(bytes.TrimSuffix(bundle, []byte("\n"))) // the line feed at the end of a file is no part of it
 	if v, err = call(ctx, c, api.VerifyBundle, api.TheBundle{Bundle: data}); err != nil {
 		return sealed, api.BundleVerdict{}, err
 	}
