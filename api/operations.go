@@ -165,7 +165,7 @@ var (
 
 // TheBundle is a bundle, byte for byte. Any bytes are accepted and judged.
 type TheBundle struct {
-	Bundle json.RawMessage `json:"bundle" in:"body" is:"Anything" doc:"The bundle, byte for byte. Any bytes are accepted and judged."`
+	Bundle json.RawMessage `json:"bundle" in:"body" is:"Anything" doc:"The bundle, byte for byte; one line feed at the end is a file's, and no part of it. Any bytes are accepted and judged."`
 }
 
 // Converting asks for a bundle in another format.

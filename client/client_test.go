@@ -260,6 +260,9 @@ func TestEveryOperation(t *testing.T) {
 			}
 		}
 		changed := []byte(strings.Replace(string(b.Bytes), "tests pass", "tests fail", 1))
+		if filed, verdict, err := c.Slices().Verify(ctx, append(bytes.Clone(b.Bytes), '\n')); err != nil || !filed.OK() || verdict.Outcome != "verified" {
+			t.Errorf("with the line feed of a file: %+v, %v", verdict, err)
+		}
 		if verified, verdict, err := c.Slices().Verify(ctx, changed); err != nil || verified.OK() || verdict.Outcome != "tampered" {
 			t.Errorf("got %+v, %v", verdict, err)
 		}

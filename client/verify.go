@@ -37,10 +37,10 @@ func (c Slices) VerifyToken(ctx context.Context, claim api.TokenClaim) (api.Toke
 // service.
 var ErrKind = errors.New("another kind of bundle")
 
-// Verify asks the service to verify the bytes of a bundle. The Verified has evidence in it if and only if the service
-// confirmed, for exactly these bytes, that a key of the caller's tenant signed them, and every check that needs no
-// key was also made here and passed. A bundle that is not admissible is not an error: the verdict says what is wrong
-// with it.
+// Verify asks the service to verify the bytes of a bundle, without the line feed with which a file may end. The
+// Verified has evidence in it if and only if the service confirmed, for exactly these bytes, that a key of the caller's
+// tenant signed them, and every check that needs no key was also made here and passed. A bundle that is not admissible
+// is not an error: the verdict says what is wrong with it.
 //
 // Verify trusts the service to know the keys, and the connection to lead to the service. A program that has the keys
 // uses token.Verifier. For a bundle of facts, use Facts.Verify.
@@ -54,7 +54,7 @@ func verified[B slice.Body, V any](ctx context.Context, c *conn, k *slice.Kind, 
 	if other := kinds.Of(bundle); other != k {
 		return sealed, v, fmt.Errorf("client: %w: these bytes are %s, and not %s; the facet of that kind verifies them", ErrKind, other.Noun, k.Noun)
 	}
-	data := bytes.Clone(bundle)
+	data := bytes.Clone(bytes.TrimSuffix(bundle, []byte("\n"))) // the line feed at the end of a file is no part of it
 	if v, err = call(ctx, c, api.VerifyBundle, api.TheBundle{Bundle: data}); err != nil {
 		return sealed, api.BundleVerdict{}, err
 	}

@@ -140,8 +140,13 @@ func TestHeads(t *testing.T) {
 	later, context := incident(t)
 	later.clock.pass(365 * 24 * time.Hour)
 	late := later.post("/api/slice", quoted(map[string]any{"anchor": incidentAsked})).Header.Get("Slice-Id")
+	afterwards := later.post("/api/context", quoted(map[string]any{"task": "create the index", "anchor": incidentDone, "format": "bundle"})).Header.Get("Slice-Id")
 	b = later.signedIn(access.Auditor)
 	check("/turns/"+incidentDone, [3]string{asked, "The agent had seen: context " + context, ""})
+	check("/contexts/"+afterwards, [3]string{asked, "Handed out later: 18 turns, handed out ", "Genuine: verified, by "})
+	if page := b.get("/contexts/" + afterwards).body; strings.Contains(page, "agent saw it") || !strings.Contains(page, "The prompt as it was handed out") || !strings.Contains(page, "who acted then cannot have seen it") {
+		t.Errorf("a context that was handed out a year later:\n%s", page)
+	}
 	if got := b.get("/turns/" + incidentDone).heads(t)[1]; strings.Contains(got, late) {
 		t.Errorf("a slice that was handed out a year later was seen: %q", got)
 	}
@@ -303,6 +308,19 @@ func TestCheckBundle(t *testing.T) {
 		}
 	}
 	try("genuine", bundle, "The service: <strong>verified</strong>", "These bytes are on record", context)
+	try("with the line feed of a file", bundle+"\n", "The service: <strong>verified</strong>", "These bytes are on record")
+	const signed = `"token":"`
+	at := strings.Index(bundle, signed) + len(signed)
+	other := bundle[:at] + strings.Map(func(r rune) rune {
+		if r == '0' {
+			return '1'
+		}
+		return '0'
+	}, bundle[at:at+2]) + bundle[at+2:]
+	try("of another kernel whose key has the same id", other, "The service: <strong>tampered</strong>", "It may be evidence of another kernel")
+	if r := b.sent(token, []byte(forged)); strings.Contains(r.body, "another kernel") {
+		t.Errorf("what was changed may be of another kernel\n%s", r.body)
+	}
 	try("forged", forged, "The service: <strong>tampered</strong>", "Other bytes are on record under this id")
 	try("no bundle", `{"a":1}`, "The service: <strong>malformed</strong>")
 	try("no JSON", "\x00\xff", "The service: <strong>malformed</strong>")

@@ -31,7 +31,7 @@ func (d *checkData) body(token string) h.Node {
 	another := "Check one"
 	if v := d.Verdict; v != nil {
 		another = "Check another"
-		list = append(list, verdict(v, h.Role("status")), terms("facts", h.If(v.SliceID != "", term("Id", code(v.SliceID))), term("Digest", code(v.BundleSHA256))))
+		list = append(list, verdict(v, h.Role("status")), ofAnother(v), terms("facts", h.If(v.SliceID != "", term("Id", code(v.SliceID))), term("Digest", code(v.BundleSHA256))))
 	}
 	switch {
 	case d.NoRecord != nil:
@@ -42,6 +42,15 @@ func (d *checkData) body(token string) h.Node {
 		list = append(list, h.H2(h.Text("Other bytes are on record under this id")), issuedTable("Records of other bytes under the id", d.Others))
 	}
 	return append(list, h.H2(h.Text(another)), fileForm(token))
+}
+
+// ofAnother tells of a bundle of which only the token does not hold that another kernel may have signed it.
+func ofAnother(v *api.BundleVerdict) h.Node {
+	failed := slices.DeleteFunc(slices.Clone(v.Checks), func(c api.Check) bool { return c.Status != slice.StatusFail })
+	if len(failed) != 1 || failed[0].ID != slice.CheckToken || v.Outcome == "key_retired" {
+		return nil
+	}
+	return h.P(h.Text("Everything but the token holds. It may be evidence of another kernel, whose keys this service does not have: ask its operator for the trust file, by another way than the bundle, and run "), code("graphkernel verify --trust FILE FOLDER"), h.Text("."))
 }
 
 // readFile reads a form with a file into memory. The file belongs to the caller, so it is never written to the disk of this machine.

@@ -3,6 +3,7 @@ package console
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
@@ -33,6 +34,9 @@ func (d *evidenceData) heads() h.Node {
 		asked = h.Text("nobody: no person said its anchor or any of the turns " + d.nearest() + "before it")
 	}
 	held, of := "what it held, whose bytes are gone", "The agent had seen"
+	if d.late() {
+		of = "Handed out later"
+	}
 	if d.Gone == "" {
 		held = count(len(d.Bundle.Turns), "turn", "turns")
 		if n := len(d.Bundle.Facts); n > 0 {
@@ -53,6 +57,9 @@ func (d *evidenceData) heads() h.Node {
 	if d.Newest.NotGiven != 0 {
 		seen = h.Group{h.Text("nothing of it: it did not reach the agent")}
 	}
+	if d.late() {
+		seen = append(seen, h.Text(", more than a day after its newest turn: who acted then cannot have seen it"))
+	}
 	genuine := h.Group{h.Text("not checked")}
 	switch v := d.Verdict; {
 	case d.Gone != "":
@@ -61,6 +68,27 @@ func (d *evidenceData) heads() h.Node {
 		genuine = h.Group{h.Strong(h.Class("verdict "+passed(v.Admissible)), h.Text(outcome(v))), h.Text(", "), link("#verification", h.Text("by "+count(len(v.Checks), "check", "checks")))}
 	}
 	return terms("facts heads", term("Asked by", asked), term(of, seen), term("Genuine", genuine))
+}
+
+// lateAfter is the time after the newest turn from which evidence counts as handed out late, as for graphkernel verify.
+const lateAfter = 24 * time.Hour
+
+// late reports whether a context was handed out long after its newest turn, and not to a session of an agent: the agent that acted on these turns has not
+// seen it.
+func (d *evidenceData) late() bool {
+	if d.Kind() != "context" || d.Newest.Recipient != nil || d.Newest.NotGiven != 0 {
+		return false
+	}
+	var newest dag.Time
+	for i := range d.Turns {
+		at, err := readTime(d.Turns[i].CreatedAt.String())
+		if err != nil {
+			return false
+		}
+		newest = max(newest, at)
+	}
+	issued, err := readTime(d.Newest.IssuedAt.String())
+	return err == nil && newest != 0 && time.Duration(issued-newest)*time.Microsecond > lateAfter
 }
 
 // record shows the store's record of the evidence.
@@ -130,7 +158,11 @@ func (d *evidenceData) prompt() h.Node {
 	if d.Prompt == "" {
 		return nil
 	}
-	return section("h-prompt", "The prompt as the agent saw it", h.Details(h.Summary(h.Text(d.Bundle.Request.Format+", "+count(len(d.Prompt), "byte", "bytes"))), said(d.Prompt)))
+	title := "The prompt as the agent saw it"
+	if d.late() {
+		title = "The prompt as it was handed out"
+	}
+	return section("h-prompt", title, h.Details(h.Summary(h.Text(d.Bundle.Request.Format+", "+count(len(d.Prompt), "byte", "bytes"))), said(d.Prompt)))
 }
 
 // inside shows the contents of the evidence, with the reasons for including them.

@@ -558,6 +558,10 @@ func (c *court) consistency(proof []ledger.Hash) {
 		c.fail(CheckConsistency, KeyUnknown, "the old checkpoint is of %s, the new one of %s", old.Origin, c.opened.Origin)
 		return
 	}
+	if len(proof) == 0 && 0 < old.Size && old.Size < c.opened.Size {
+		c.fail(CheckConsistency, LogInconsistent, "no proof that its %d leaves continue the %d leaves with the root %s was given", c.opened.Size, old.Size, old.Hash)
+		return
+	}
 	if err := c.opened.CheckConsistency(old.Root, proof); err != nil {
 		c.fail(CheckConsistency, LogInconsistent, "%v", err)
 		return

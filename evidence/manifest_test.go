@@ -82,7 +82,7 @@ func TestManifest(t *testing.T) {
 		{"no trust file and no envelope", manifestOf(t, nil), nil, evidence.WellFormed, "", "it is not known who made the manifest"},
 		{"a trust file without signers", manifestOf(t, nil, signer), &ledger.Trust{}, evidence.WellFormed, "", "it is not known who made the manifest"},
 		{"no envelope", manifestOf(t, nil), trusts(key), evidence.KeyUnknown, "attestation", "so a signature is needed, and the manifest has none"},
-		{"by a stranger", manifestOf(t, nil, stranger), trusts(key), evidence.KeyUnknown, "attestation", "none of them by a trusted key"},
+		{"by a stranger", manifestOf(t, nil, stranger), trusts(key), evidence.KeyUnknown, "attestation", "it has 1 signature, which is not by a trusted key"},
 		{"by a key of another tenant", manifestOf(t, nil, elsewhere), trusts(elsewhereKey), evidence.KeyUnknown, "attestation", "none of the keys signs as default.atlas.example for tenant default"},
 		{"as another origin", manifestOf(t, func(s *attest.AtlasStatement) { s.Origin = "other.atlas.example" }, signer), trusts(key, strangerKey), evidence.KeyUnknown, "attestation", "none of the keys signs as other.atlas.example"},
 		{"by a key with an end", manifestOf(t, nil, signer), ended, evidence.KeyRetired, "signer_time", "the manifest does not prove when it was signed"},
@@ -159,7 +159,7 @@ func TestManifestMangled(t *testing.T) {
 		{"sha256", at(m.SHA256.String() + `"}`), []string{"sha256", "digest: "}},
 		{"payload", at(between(`"payload":"`, `"`)), []string{"envelope", "attestation: ", "statement"}},
 		{"payloadType", at(attest.PayloadType), []string{"envelope"}},
-		{"keyid", at(e.Signatures()[0].KeyID), []string{"none of them by a trusted key", "envelope"}},
+		{"keyid", at(e.Signatures()[0].KeyID), []string{"it has 1 signature, which is not by a trusted key", "envelope"}},
 		{"sig", at(between(`"sig":"`, `"`)), []string{"envelope", "attestation: "}},
 		{"the whole", [2]int{0, len(whole)}, nil},
 	}

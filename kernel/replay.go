@@ -500,7 +500,7 @@ func (k *engine) checkIssued(ctx context.Context, tenant dag.Tenant, r *Replay, 
 	switch {
 	case c.Status == slice.StatusOK || len(asOf) == 0:
 	case slices.Contains(asOf, r.AsOf):
-		c.Detail = fmt.Sprintf("issued as of %d with other bytes: text was withheld since, or another key signed", r.AsOf)
+		c.Detail = fmt.Sprintf("issued as of %d with other bytes: text was withheld since, another key signed, or the bytes were changed", r.AsOf)
 		if r.Provenance.SchemaVersion == slice.FactsVersion || r.Provenance.SchemaVersion == slice.BeliefVersion {
 			c.Detail = fmt.Sprintf("issued as of %d with other bytes: they were changed, or another key signed", r.AsOf)
 		}

@@ -112,6 +112,9 @@ type trustReader struct {
 }
 
 func (r *trustReader) line(line string) error {
+	if strings.HasSuffix(line, "\r") {
+		return errors.New("it ends with a carriage return: the file has Windows line ends (CRLF); save it with line feeds alone")
+	}
 	for i := range len(line) {
 		if c := line[i]; c < ' ' && c != '\t' || c == 0x7f {
 			return fmt.Errorf("byte %#02x is not allowed", c)

@@ -25,7 +25,7 @@ func attestBundle(c *call) error {
 		return &problem{code: api.CodeInvalid, place: "body", detail: "the body is empty; want the bundle's bytes"}
 	}
 	return evidence(c, func(ctx context.Context, k *kernel.Kernel) (*kernel.Evidence, error) {
-		return k.Ledger().Attest(ctx, c.tenant(), c.body)
+		return k.Ledger().Attest(ctx, c.tenant(), c.bundle())
 	})
 }
 
@@ -37,7 +37,7 @@ func convertBundle(c *call) error {
 	}
 	ctx, cancel := patient(c)
 	defer cancel()
-	w, err := k.Ledger().Convert(ctx, c.tenant(), c.body, c.params["to"])
+	w, err := k.Ledger().Convert(ctx, c.tenant(), c.bundle(), c.params["to"])
 	if err != nil {
 		return err
 	}

@@ -173,7 +173,7 @@ func replaySlice(c *call) error {
 		}
 		return c.json(http.StatusOK, replay.Answer())
 	}
-	replay, err := k.Slices().Replay(c.ctx, c.tenant(), c.body)
+	replay, err := k.Slices().Replay(c.ctx, c.tenant(), c.bundle())
 	if err != nil {
 		return err
 	}

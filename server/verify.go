@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"fmt"
 	"net/http"
 
@@ -79,11 +80,14 @@ func parsed[T any](r *claim, key string, parse func(string) (T, error)) T {
 	return got
 }
 
+// bundle returns the body as a bundle. One line feed at the end is a file's, and no part of the bundle.
+func (c *call) bundle() []byte { return bytes.TrimSuffix(c.body, []byte("\n")) }
+
 func verifyBundle(c *call) error {
 	if len(c.body) == 0 {
 		return &problem{code: api.CodeInvalid, place: "body", detail: "the body is empty; want the bundle's bytes"}
 	}
-	verdict := c.server.config.Kernel.Slices().Judge(c.tenant(), c.body)
+	verdict := c.server.config.Kernel.Slices().Judge(c.tenant(), c.bundle())
 	c.slice = verdict.SliceID
 	c.server.metrics.judged(kindBundle, token.Outcome(verdict.Outcome))
 	return c.json(http.StatusOK, verdict)

@@ -109,6 +109,21 @@ func TestVerifyBundle(t *testing.T) {
 	if !v.Admissible || v.SliceID != id || v.KeyID != "k1" || len(v.Checks) != 11 {
 		t.Errorf("got %+v", v)
 	}
+	// One line feed at the end is a file's; two are not.
+	var filed api.BundleVerdict
+	s.expect(200, question{op: "verifyBundle", key: key, body: append(bytes.Clone(bundle), '\n')}).decode(t, &filed)
+	if !filed.Admissible || filed.BundleSHA256 != v.BundleSHA256 {
+		t.Errorf("with a line feed: got %+v", filed)
+	}
+	s.expect(200, question{op: "verifyBundle", key: key, body: append(bytes.Clone(bundle), "\n\n"...)}).decode(t, &filed)
+	if filed.Outcome != "malformed" {
+		t.Errorf("with two line feeds: got %+v", filed)
+	}
+	var again api.Replay
+	s.expect(200, question{op: "replaySlice", key: s.admin(), path: map[string]string{"slice_id": id}, body: append(bytes.Clone(bundle), '\n')}).decode(t, &again)
+	if again.Outcome != "identical" {
+		t.Errorf("a replay with a line feed: got %+v", again)
+	}
 	for i := 0; i < len(bundle); i += 7 {
 		changed := bytes.Clone(bundle)
 		changed[i] ^= 1

@@ -184,6 +184,9 @@ func (e *Envelope) Verify(trusted func(keyID string) (ledger.Key, bool)) (payloa
 		}
 	}
 	if len(keyIDs) == 0 {
+		if len(e.signatures) == 1 {
+			return nil, nil, fmt.Errorf("%w: it has 1 signature, which is not by a trusted key", ErrKeyUnknown)
+		}
 		return nil, nil, fmt.Errorf("%w: it has %d signatures, none of them by a trusted key", ErrKeyUnknown, len(e.signatures))
 	}
 	return slices.Clone(e.payload), keyIDs, nil

@@ -24,9 +24,14 @@ type Source interface {
 // moment.
 var ErrStale = errors.New("the server shows an older state of the log")
 
+// ErrBack is wrapped, together with ledger.ErrInconsistent, when a log has fewer leaves than it had signed and does not
+// serve the others. A store that was put back from a backup looks like this. It is no proof of two histories: nothing
+// shows whether the former state continues this one.
+var ErrBack = errors.New("the log went back, and does not show the leaves that it had")
+
 // A Split is the error for a log that does not continue its former state. It wraps ledger.ErrInconsistent. Two notes of
 // the same size with different roots are a proof by themselves; notes of different sizes are one together with the
-// log's tiles.
+// log's tiles, and without them, under ErrBack, only show what the log has signed.
 type Split struct {
 	Old, New []byte // signed notes of the log
 	Err      error
@@ -90,15 +95,18 @@ func Compare(ctx context.Context, r ledger.Reader, trust *ledger.Trust, kept, no
 }
 
 // behind returns the error for a log that has fewer leaves than before: ErrStale if the kept checkpoint continues the
-// new one, otherwise a *Split.
+// new one; otherwise a *Split, with ErrBack if the tiles that would show it are not there.
 func behind(ctx context.Context, r ledger.Reader, now, old ledger.Root, kept, note []byte) error {
 	fewer := fmt.Errorf("%w: it had %d leaves before and has only %d now", ledger.ErrInconsistent, old.Size, now.Size)
 	proof, err := old.ProveConsistency(ctx, now.Size, r)
 	if err == nil {
 		err = old.CheckConsistency(now, proof)
 	}
-	if err != nil { // another history, or the log cannot show leaves that it had
+	if errors.Is(err, ledger.ErrInconsistent) {
 		return &Split{Old: kept, New: note, Err: fewer}
+	}
+	if err != nil {
+		return &Split{Old: kept, New: note, Err: fmt.Errorf("%w: %w", ErrBack, fewer)}
 	}
 	return fmt.Errorf("%w: %w", ErrStale, fewer)
 }

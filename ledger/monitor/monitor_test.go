@@ -157,6 +157,9 @@ func TestFollow(t *testing.T) {
 		if !errors.As(err, &split) || !errors.Is(err, ledger.ErrInconsistent) || !bytes.Equal(split.Old, kept) || !bytes.Equal(split.New, fork.note()) {
 			t.Errorf("another history of %d leaves: %+v, %v", size, step, err)
 		}
+		if back := size < len(s.leaves); errors.Is(err, monitor.ErrBack) != back {
+			t.Errorf("%d leaves of %d: %v, went back: %t", size, len(s.leaves), err, back)
+		}
 	}
 	// As it was before, by a log that has the rest.
 	late := newLog(1)

@@ -79,6 +79,9 @@ func TestWay(t *testing.T) {
 		t.Errorf("verdict %v", v)
 	}
 	forged := strings.Replace(bundle, "turn 3", "turn 4", 1)
+	if _, v := must(t, c, "verify_bundle", map[string]any{"bundle": bundle + "\n"}); v["admissible"] != true {
+		t.Errorf("with the line feed of a file: got %v", v)
+	}
 	if _, v := must(t, c, "verify_bundle", map[string]any{"bundle": forged}); v["admissible"] != false || v["outcome"] != "tampered" || v["reason"] == "" {
 		t.Errorf("verdict of the forged %v", v)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"reflect"
+	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -351,8 +352,11 @@ func resolved(ctx context.Context, s *Server, who access.Identity, name, id stri
 	return kernel.Request{Anchor: anchor, Policy: cmp.Or(policy.ID(id), policy.DefaultID), AsOf: view}, nil
 }
 
+// bundleIn returns the bytes of a bundle in an argument. One line feed at the end is a file's, and no part of the bundle.
+func bundleIn(argument string) []byte { return []byte(strings.TrimSuffix(argument, "\n")) }
+
 func verifyBundle(_ context.Context, s *Server, who access.Identity, in theBundle, _ position) (answer, error) {
-	return answer{result: s.kernel.Slices().Judge(who.Tenant, []byte(in.Bundle))}, nil
+	return answer{result: s.kernel.Slices().Judge(who.Tenant, bundleIn(in.Bundle))}, nil
 }
 
 func showTurn(ctx context.Context, s *Server, who access.Identity, in theTurn, _ position) (answer, error) {
@@ -373,7 +377,7 @@ func replaySlice(ctx context.Context, s *Server, who access.Identity, in theSlic
 	case in.SliceID != nil:
 		r, err = s.kernel.Slices().ReplayIssued(ctx, who.Tenant, slice.SliceID(*in.SliceID))
 	default:
-		r, err = s.kernel.Slices().Replay(ctx, who.Tenant, []byte(*in.Bundle))
+		r, err = s.kernel.Slices().Replay(ctx, who.Tenant, bundleIn(*in.Bundle))
 		if errors.Is(err, slice.ErrMalformed) || errors.Is(err, slice.ErrVersion) {
 			return answer{}, refusef("%v; hand the bundle over byte for byte as cut_slice or knowledge_slice returned it", err)
 		}

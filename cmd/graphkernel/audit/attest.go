@@ -9,7 +9,6 @@ import (
 	"github.com/graphkernel/graphkernel/client"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/evidence"
-	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/token"
 )
 
@@ -52,7 +51,7 @@ func attest(a *cli.App, c *cobra.Command, path, out string) error {
 	if out == "" {
 		return cli.Usagef("attest needs -o FOLDER")
 	}
-	data, err := a.IO.ReadFile(c.Context(), path, slice.MaxBundle)
+	data, err := a.IO.ReadBundle(c.Context(), path)
 	if err != nil {
 		return err
 	}

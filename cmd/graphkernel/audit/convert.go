@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
-	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/token"
 )
 
@@ -54,7 +53,7 @@ func convert(a *cli.App, ctx context.Context, path, to, out string) error {
 	if to == "sigstore" && cli.ToStdout(out) {
 		return cli.Usagef("--to sigstore writes several files and needs -o FOLDER")
 	}
-	data, err := a.IO.ReadFile(ctx, path, slice.MaxBundle)
+	data, err := a.IO.ReadBundle(ctx, path)
 	if err != nil {
 		return err
 	}

@@ -113,7 +113,7 @@ func disclose(a *cli.App, c *cobra.Command, path string, flags *discloseFlags) e
 	if err := a.IO.ForPrograms(flags.out, "a disclosure"); err != nil {
 		return err
 	}
-	data, err := a.IO.ReadFile(c.Context(), path, slice.MaxBundle)
+	data, err := a.IO.ReadBundle(c.Context(), path)
 	if err != nil {
 		return err
 	}

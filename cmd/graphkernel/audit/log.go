@@ -20,7 +20,6 @@ import (
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/ledger/monitor"
 	"github.com/graphkernel/graphkernel/render"
-	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/token"
 )
 
@@ -118,7 +117,7 @@ func proveInclusion(a *cli.App, ctx context.Context, what, out string) error {
 	switch {
 	case byID:
 	case !byIndex:
-		if data, err = a.IO.ReadFile(ctx, what, slice.MaxBundle); err != nil {
+		if data, err = a.IO.ReadBundle(ctx, what); err != nil {
 			return err
 		}
 	case index >= ledger.MaxSize:
@@ -238,7 +237,8 @@ func logMonitorCommand(a *cli.App) *cobra.Command {
 		Short: "Watch a log from outside: keep its checkpoint, and prove that it only grows",
 		Long: `Asks for the log's checkpoint, checks who signed it, and proves with the log's own tiles that it continues
 the checkpoint that was kept last. Then it keeps the new one. If the log shows another history than before,
-the command says so loudly, keeps both checkpoints as evidence, and the exit code is 14.
+or fewer leaves, the command says so loudly, keeps both checkpoints, and the exit code is 14. Fewer leaves,
+as after a backup was put back, are no proof of two histories.
 
 URL is where the log is served (…/log for a kernel; any C2SP tlog-tiles log will do). Without it the
 ledger of the store is watched. GRAPHKERNEL_KEY holds an API key for a log that is not public. With
@@ -439,14 +439,27 @@ func withNotes(err error, old, next []byte) error {
 	return err
 }
 
-// shout keeps both checkpoints of a log that shows two histories.
+// between says how many leaves the two notes of a log have.
+func between(split *monitor.Split) string {
+	old, err := ledger.ReadCheckpoint(split.Old)
+	now, newErr := ledger.ReadCheckpoint(split.New)
+	if err != nil || newErr != nil {
+		return ""
+	}
+	return fmt.Sprintf(" from %s to %d", cli.Count(old.Size, "leaf"), now.Size)
+}
+
+// shout keeps both checkpoints of a log that shows two histories, or does not show what it has signed.
 func shout(a *cli.App, path string, err error) error {
 	var split *monitor.Split
 	if !errors.As(err, &split) {
 		return err
 	}
 	what := "THE LOG SHOWS TWO HISTORIES"
-	if errors.Is(err, monitor.ErrAbsent) {
+	switch {
+	case errors.Is(err, monitor.ErrBack):
+		what = "THE LOG WENT BACK" + between(split) + "; that proves two histories only if they do not continue each other"
+	case errors.Is(err, monitor.ErrAbsent):
 		what = "THE LOG DOES NOT SHOW LEAVES THAT IT HAS SIGNED"
 	}
 	stamp := a.Clock().UTC().Format("20060102T150405Z")

@@ -84,7 +84,7 @@ func replayed(a *cli.App, c *cobra.Command, s *cli.Session, what string) (api.Re
 		}
 		return s.Slices.ReplayIssued(c.Context(), id)
 	}
-	data, err := a.IO.ReadFile(c.Context(), what, slice.MaxBundle)
+	data, err := a.IO.ReadBundle(c.Context(), what)
 	if err != nil {
 		return api.Replay{}, err
 	}
@@ -123,7 +123,11 @@ func replayResult(r api.Replay, full bool) replayJSON {
 }
 
 func printReplay(w io.Writer, j *replayJSON) {
-	fmt.Fprintf(w, "%s  slice %s, chosen when the store held %s\n", cli.Verdict(j.Verdict).Paint(w, strings.ToUpper(j.Verdict)), cli.ID.Paint(w, string(j.SliceID)), cli.Count(int(j.AsOf), "entry"))
+	kind := cli.KindSlice
+	if j.Provenance.SchemaVersion == slice.ContextVersion {
+		kind = cli.KindContext
+	}
+	fmt.Fprintf(w, "%s  %s %s, chosen when the store held %s\n", cli.Verdict(j.Verdict).Paint(w, strings.ToUpper(j.Verdict)), kind, cli.ID.Paint(w, string(j.SliceID)), cli.Count(int(j.AsOf), "entry"))
 	cli.PrintChecks(w, j.Checks)
 	for _, id := range j.Erased {
 		fmt.Fprintf(w, "  %-8s turn %s\n", "erased", id)

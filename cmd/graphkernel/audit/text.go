@@ -24,9 +24,16 @@ func (v *verdictJSON) readable() (doubt string, ok bool) {
 	case api.ExitOK:
 		return "", true
 	case api.ExitKeyUnknown:
-		signs := []slice.CheckID{slice.CheckToken, evidence.CheckAttestation}
+		signs := []slice.CheckID{slice.CheckToken, evidence.CheckAttestation, evidence.CheckLog}
+		if v.unproved { // then the check fails without a look at the text
+			signs = append(signs, evidence.CheckLogged)
+		}
 		failed := func(c api.Check) bool { return c.Status == slice.StatusFail && !slices.Contains(signs, c.ID) }
-		return "no signature on this text was verified: the text fits its digests, but anybody can have written both", !slices.ContainsFunc(v.Checks, failed)
+		doubt = "no signature on this text was verified: the text fits its digests, but anybody can have written both"
+		if v.Ledger != nil {
+			doubt = "no signature on this text was verified: a trusted log holds it, but no trusted key attested it"
+		}
+		return doubt, !slices.ContainsFunc(v.Checks, failed)
 	}
 	return "", false
 }

@@ -113,6 +113,8 @@ type verdictJSON struct {
 	Who        *whoJSON        `json:"who,omitempty"`
 	Notes      []string        `json:"notes,omitempty"` // facts that a good verdict does not cover
 	doubt      string          // about the text
+	unproved   bool            // the evidence came without a proof of inclusion
+	late       string          // when the evidence was issued, if that was long after its newest turn
 }
 
 // A withheldJSON says why a turn has no text: who withheld or erased it.
@@ -186,6 +188,7 @@ func verify(a *cli.App, ctx context.Context, path string, flags *verifyFlags) er
 		Provenance: cli.ProvenanceOf(&verdict.Claim.Provenance),
 		Checks:     append([]api.Check{}, verdict.Checks...),
 	}
+	v.unproved = files.Proof == nil
 	if files.Bundle != nil {
 		v.Bundle = dag.Digest(sha256.Sum256(files.Bundle)).String()
 	}
@@ -198,12 +201,12 @@ func verify(a *cli.App, ctx context.Context, path string, flags *verifyFlags) er
 	}
 	if v.ExitCode == api.ExitOK && a.Settings.NamesTenant() {
 		if of := tenantOf(files, &verdict); of != tenant {
-			v.refuse(evidence.Tampered, fmt.Sprintf("the evidence is of tenant %q, not of %q", of, tenant))
+			v.refuse(checkTenant, fmt.Sprintf("the evidence is of tenant %q, not of %q", of, tenant))
 		}
 	}
 	if v.ExitCode == api.ExitOK && !flags.asked(&verdict.Claim.Provenance) {
 		p := &verdict.Claim.Provenance
-		v.refuse(evidence.Tampered, fmt.Sprintf("the slice was cut under %s=%s, not under %s", p.PolicyID, p.PolicyParamsHash, flags.policy))
+		v.refuse(checkPolicy, fmt.Sprintf("%s under %s=%s, not under %s", made(p), p.PolicyID, p.PolicyParamsHash, flags.policy))
 	}
 	v.Admissible = v.ExitCode == api.ExitOK && (files.Bundle != nil || files.Disclosure != nil)
 	if info, err := os.Stat(path); path == "-" || err == nil && !info.IsDir() {
@@ -238,8 +241,27 @@ func (v *verdictJSON) failed(check slice.CheckID) bool {
 	return slices.ContainsFunc(v.Checks, func(c api.Check) bool { return c.ID == check && c.Status == slice.StatusFail })
 }
 
-func (v *verdictJSON) refuse(o evidence.Outcome, reason string) {
-	v.Verdict, v.ExitCode, v.Reason = string(o), outcomeCodes[o], reason
+// The checks that the caller asks for, beside those of the evidence. They are only listed if they fail.
+const (
+	checkTenant slice.CheckID = "tenant"
+	checkPolicy slice.CheckID = "policy"
+)
+
+// refuse calls evidence tampered that is not what the caller asked for.
+func (v *verdictJSON) refuse(check slice.CheckID, reason string) {
+	v.Verdict, v.ExitCode, v.Reason = string(evidence.Tampered), outcomeCodes[evidence.Tampered], reason
+	v.Checks = append(v.Checks, api.Check{ID: check, Status: slice.StatusFail, Detail: reason})
+}
+
+// made says of evidence of a kind how it came about.
+func made(p *slice.Provenance) string {
+	switch p.SchemaVersion {
+	case slice.ContextVersion:
+		return "the context was assembled"
+	case slice.BeliefVersion:
+		return "the evidence of a belief was derived"
+	}
+	return "the slice was cut"
 }
 
 // tenantOf returns the tenant of verified evidence.

@@ -22,7 +22,7 @@ import (
 type whoJSON struct {
 	Asked     *askedJSON `json:"asked,omitempty"`
 	Nobody    string     `json:"nobody,omitempty"`    // why no person is named
-	Seen      string     `json:"seen,omitempty"`      // only for a context: what the agent was shown
+	Seen      string     `json:"seen,omitempty"`      // only for a context: what the agent was shown, or, of a context that was issued late, what was handed out and when
 	Influence string     `json:"influence,omitempty"` // for other evidence, instead of Seen
 	Genuine   string     `json:"genuine"`
 }
@@ -69,6 +69,13 @@ func (v *verdictJSON) readWho(f *evidence.Files, path string) error {
 		} else {
 			w.Influence += view
 		}
+	}
+	switch {
+	case w.Seen == "" || f.Bundle == nil && v.late == "":
+	case v.late != "":
+		w.Seen = v.late + ", with " + w.Seen
+	case v.Ledger == nil:
+		w.Seen += "; the bundle does not say when it was handed out, its proof and --trust do"
 	}
 	if missing := v.missing(); missing != "" {
 		w.Genuine += ", but not whole: " + missing
@@ -199,7 +206,7 @@ func (v *verdictJSON) printWho(out io.Writer) {
 	w := v.Who
 	asked := "nobody is named: " + w.Nobody
 	if a := w.Asked; a != nil {
-		author, text := "a person whose name is not in it", noText(v.why(a.Turn))
+		author, text := "a person, whom the evidence does not name,", noText(v.why(a.Turn))
 		if a.Author != "" {
 			author, text = render.Visible(a.Author), render.OneLine(a.Text, whoText)
 		}
@@ -209,8 +216,11 @@ func (v *verdictJSON) printWho(out io.Writer) {
 		}
 	}
 	of, agent := "the agent saw", w.Seen
-	if w.Seen == "" {
+	switch {
+	case w.Seen == "":
 		of, agent = "the agent", cmp.Or(w.Influence, "not said")
+	case v.late != "": // who acted on its newest turn cannot have seen it
+		of = "handed out"
 	}
 	fmt.Fprintf(out, "asked by       %s\n%-13s  %s\ngenuine        %s\n", asked, of, agent, w.Genuine)
 	for _, n := range v.Notes {

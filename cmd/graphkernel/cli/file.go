@@ -88,6 +88,17 @@ func (s *Streams) ReadFile(ctx context.Context, path string, most int64) ([]byte
 	return data, nil
 }
 
+// ReadBundle reads a bundle, like ReadFile. A folder of evidence stands for the bundle in it.
+func (s *Streams) ReadBundle(ctx context.Context, path string) ([]byte, error) {
+	in := filepath.Join(path, evidence.FileBundle)
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		if _, err := os.Stat(in); err == nil {
+			path = in
+		}
+	}
+	return s.ReadFile(ctx, path, slice.MaxBundle)
+}
+
 // WithoutLineFeed removes one line feed at the end.
 func WithoutLineFeed(data []byte) []byte {
 	if n := len(data); n > 0 && data[n-1] == '\n' {

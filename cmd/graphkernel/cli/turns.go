@@ -116,6 +116,26 @@ func FindFlag(c *cobra.Command, words *string) {
 // AnchorHelp explains how a turn is named.
 const AnchorHelp = "A turn is named by its id, by the id that another system gave it, such as a commit, by a\nbeginning of its id or commit that no other turn shares, or by the address\nkref://PROJECT/SPACE/NAME.KIND of a belief that rests on this turn alone."
 
+// shortest is the fewest characters of an id that are shown.
+const shortest = 8
+
+// Apart returns the number of characters, 8 or more, to which ids can be cut so that no two of them look the same. Ids that begin with a time share their
+// beginning with those of the same minute.
+func Apart(ids []string) int {
+	ids = slices.Sorted(slices.Values(ids))
+	most := shortest
+	for i := 1; i < len(ids); i++ {
+		a, b, same := ids[i-1], ids[i], 0
+		for same < min(len(a), len(b)) && a[same] == b[same] {
+			same++
+		}
+		if a != b {
+			most = max(most, same+1)
+		}
+	}
+	return most
+}
+
 // Title returns the beginning of a conversation's title, for a line of a list.
 func Title(title string) string { return render.OneLine(render.Visible(title), 60) }
 

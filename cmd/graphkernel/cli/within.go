@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/token"
 )
 
@@ -20,7 +19,7 @@ func (a *App) Within(ctx context.Context, path string) (json.RawMessage, token.K
 	if path == "" {
 		return nil, token.Keyring{}, nil
 	}
-	data, err := a.IO.ReadFile(ctx, path, slice.MaxBundle)
+	data, err := a.IO.ReadBundle(ctx, path)
 	if err != nil {
 		return nil, token.Keyring{}, err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/capture"
 	hooks "github.com/graphkernel/graphkernel/cmd/graphkernel/capture"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
@@ -60,6 +61,7 @@ type statusJSON struct {
 	Paused        bool             `json:"paused"`
 	Unread        []capture.Unread `json:"unread"`
 	Next          []string         `json:"next"`
+	newest        string           // the name of the newest conversation, for a command
 }
 
 func status(ctx context.Context, a *cli.App) error {
@@ -118,6 +120,23 @@ func (s *statusJSON) look(ctx context.Context, session *cli.Session) error {
 		}
 		s.Newest = append(s.Newest, newestJSON{c.ID.String(), c.Title, c.Turns, c.LastAt.String(), prompt})
 	}
+	return s.name(ctx, session, list)
+}
+
+// name sets the name of the newest conversation: a beginning of its id, unless another conversation or a turn begins so.
+func (s *statusJSON) name(ctx context.Context, session *cli.Session, list []api.Conversation) error {
+	if len(list) == 0 {
+		return nil
+	}
+	ids := make([]string, len(list))
+	for i := range list {
+		ids[i] = list[i].ID.String()
+	}
+	whole := s.Newest[0].ID
+	s.newest = whole[:cli.Apart(ids)]
+	if _, err := cli.Do(ctx, session, api.ResolveTurn, api.TurnNamed{Name: s.newest}); !cli.Is(err, api.CodeNotFound) {
+		s.newest = whole
+	}
 	return nil
 }
 
@@ -133,7 +152,7 @@ func (s *statusJSON) next() {
 	if s.KeyID == "" && s.Server == "" {
 		s.Next = append(s.Next, "graphkernel keys init")
 	}
-	s.Next = append(s.Next, "graphkernel search WORDS", "graphkernel show "+s.Newest[0].ID[:8], "graphkernel context TASK")
+	s.Next = append(s.Next, "graphkernel search WORDS", "graphkernel show "+s.newest, "graphkernel context TASK")
 }
 
 func (s *statusJSON) print(w io.Writer, absent bool) {

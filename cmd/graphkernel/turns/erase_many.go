@@ -149,13 +149,18 @@ var errPast = fmt.Errorf("past the last number")
 func showErased(a *cli.App, ctx context.Context, s *cli.Session, turns []cli.Turn, f *eraseFlags) error {
 	const most = 20
 	list := func(w io.Writer, turns []cli.Turn) {
+		ids := make([]string, len(turns))
+		for i := range turns {
+			ids[i] = turns[i].ID.String()
+		}
+		width := cli.Apart(ids)
 		for i := range turns {
 			t := &turns[i]
 			text := render.OneLine(render.Visible(t.Content), max(20, cli.Width(w, 120)-50))
 			if t.Redacted {
 				text = render.NoText
 			}
-			fmt.Fprintf(w, "%8d  %s  %.16s  %s: %s\n", t.Seq, cli.ID.Paint(w, render.Short(t.ID)), t.CreatedAt.String(), cli.Role.Paint(w, render.Visible(t.Author)), text)
+			fmt.Fprintf(w, "%8d  %s  %.16s  %s: %s\n", t.Seq, cli.ID.Paint(w, t.ID.String()[:width]), t.CreatedAt.String(), cli.Role.Paint(w, render.Visible(t.Author)), text)
 		}
 	}
 	if f.dry {

@@ -31,8 +31,8 @@ func explainCommand(a *cli.App) *cobra.Command {
 
 With an ANCHOR, the slice around it is cut: the answer has the turn's score, its distance, the path by which it
 was reached, and the turns that beat it. With a CONTEXT, the answer shows what the turn's score consists of, and
-whether other turns left room for it. A context is named by its id, or by the file of its bundle, which needs no
-store; instead of a turn, a fact can be named by its statement. With the file of a slice, the answer shows by
+whether other turns left room for it. A context is named by its id or a beginning of it, or by the file of its
+bundle, which needs no store; instead of a turn, a fact can be named by its statement. With the file of a slice, the answer shows by
 which path a turn in it was reached.
 
 ` + cli.AnchorHelp,
@@ -49,7 +49,7 @@ which path a turn in it was reached.
 			asked := c.Flags().Changed("policy") || c.Flags().Changed("as-of")
 			switch {
 			case notFile == nil && asked, notID == nil && asked:
-				return cli.Usagef("%s is a context, which already names its policy and its view; --policy and --as-of are for slices", args[0])
+				return asksTwice(args[0])
 			case notFile == nil:
 				return explainFile(a, c, args[0], args[1])
 			case notID == nil:
@@ -69,9 +69,26 @@ which path a turn in it was reached.
 	return c
 }
 
+// asksTwice is the error for a context with the flags of a slice.
+func asksTwice(name string) error {
+	return cli.Usagef("%s is a context, which already names its policy and its view; --policy and --as-of are for slices", name)
+}
+
 func explain(a *cli.App, c *cobra.Command, anchor, turn string, flags cutFlags) error {
 	return a.Stores.WithReadKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
 		request, err := flags.cutting(a, c, s, anchor)
+		if cli.Is(err, api.CodeNotFound) && cli.IsSliceBegin(anchor) { // no turn begins so: a context may
+			issued, otherErr := cli.Issued(c.Context(), s, anchor)
+			switch {
+			case cli.Is(otherErr, api.CodeNotFound):
+				return err
+			case otherErr != nil:
+				return otherErr
+			case c.Flags().Changed("policy") || c.Flags().Changed("as-of"):
+				return asksTwice(anchor)
+			}
+			return explainIn(a, c, s, issued.SliceID, turn)
+		}
 		if err != nil {
 			return err
 		}
@@ -90,23 +107,27 @@ func explain(a *cli.App, c *cobra.Command, anchor, turn string, flags cutFlags) 
 // explainIssued explains a recorded context.
 func explainIssued(a *cli.App, c *cobra.Command, id slice.SliceID, of string) error {
 	return a.Stores.WithReadKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
-		in := api.ExplainContextRequest{ContextID: id, Turn: of}
-		if digest, err := dag.AnyCase(dag.ParseDigest)(of); err == nil {
-			in.Turn, in.Fact = "", digest.String()
-		} else if address, err := belief.ParseAddress(of); err == nil {
-			in.Turn, in.Belief = "", address.String()
-		}
-		e, err := cli.Do(c.Context(), s, api.ExplainContext, in)
-		if err != nil {
-			return err
-		}
-		return a.IO.Print(e, func(w io.Writer) { fmt.Fprintln(w, e.Explanation) })
+		return explainIn(a, c, s, id, of)
 	})
+}
+
+func explainIn(a *cli.App, c *cobra.Command, s *cli.Session, id slice.SliceID, of string) error {
+	in := api.ExplainContextRequest{ContextID: id, Turn: of}
+	if digest, err := dag.AnyCase(dag.ParseDigest)(of); err == nil {
+		in.Turn, in.Fact = "", digest.String()
+	} else if address, err := belief.ParseAddress(of); err == nil {
+		in.Turn, in.Belief = "", address.String()
+	}
+	e, err := cli.Do(c.Context(), s, api.ExplainContext, in)
+	if err != nil {
+		return err
+	}
+	return a.IO.Print(e, func(w io.Writer) { fmt.Fprintln(w, e.Explanation) })
 }
 
 // explainFile explains the context in a file from the file alone.
 func explainFile(a *cli.App, c *cobra.Command, path, of string) error {
-	data, err := a.IO.ReadFile(c.Context(), path, slice.MaxBundle)
+	data, err := a.IO.ReadBundle(c.Context(), path)
 	if err != nil {
 		return err
 	}

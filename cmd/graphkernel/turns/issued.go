@@ -183,11 +183,16 @@ func readAnchors(ctx context.Context, s *cli.Session, list []listedJSON) error {
 
 func printIssued(w io.Writer, of issuedCommand, list []listedJSON, more bool) {
 	t := cli.NewTable(w, "id", "kind", "when", "policy", "holds", "asked by", "asked for")
+	anchors := make([]string, len(list))
+	for i := range list {
+		anchors[i] = list[i].Anchor.String()
+	}
+	width := cli.Apart(anchors)
 	for i := range list {
 		l := &list[i]
 		asked := cmp.Or(l.said, l.Asked)
 		if l.Kind == cli.KindSlice {
-			asked = l.Anchor.String()[:8] + " " + asked
+			asked = anchors[i][:width] + " " + asked
 		}
 		t.AppendRow(table.Row{cli.ID.Paint(w, string(l.SliceID)), l.Kind, l.IssuedAt.String()[:16], l.PolicyID, l.Holds, asker(&l.Issued), render.OneLine(render.Visible(asked), 60)})
 	}
@@ -283,8 +288,8 @@ func showIssued(a *cli.App, c *cobra.Command, of issuedCommand, name string) err
 
 // holding reads a bundle, and returns a function that prints its content.
 func holding(i *api.Issued, bundle []byte) (func(w io.Writer), error) {
-	said := func(w io.Writer, id dag.TurnID, author, text, why string) {
-		fmt.Fprintf(w, "  %s %s: %s\n", cli.ID.Paint(w, render.Short(id)), cli.Role.Paint(w, render.Visible(author)), render.OneLine(render.Visible(text), max(20, cli.Width(w, 100)-30)))
+	said := func(w io.Writer, width int, id dag.TurnID, author, text, why string) {
+		fmt.Fprintf(w, "  %s %s: %s\n", cli.ID.Paint(w, id.String()[:width]), cli.Role.Paint(w, render.Visible(author)), render.OneLine(render.Visible(text), max(20, cli.Width(w, 100)-30)))
 		if why != "" {
 			fmt.Fprintf(w, "           %s\n", cli.Faint.Paint(w, why))
 		}
@@ -296,9 +301,15 @@ func holding(i *api.Issued, bundle []byte) (func(w io.Writer), error) {
 			return nil, err
 		}
 		return func(w io.Writer) {
-			fmt.Fprintf(w, "%s and %s of %s, %s of a budget of %d\n", cli.Count(len(b.Turns), "turn"), cli.Count(len(b.Facts), "fact"), cli.Count(len(b.Candidates), "candidate"), cli.Count(b.Prompt.Cost, "token"), b.Request.Budget)
+			fmt.Fprintf(w, "%s, %s and %s of %s, %d of %s, %d with headings\n", cli.Count(len(b.Turns), "turn"), cli.Count(len(b.Facts), "fact"), cli.Count(len(b.Beliefs), "belief"), cli.Count(len(b.Candidates), "candidate"),
+				b.Spent(), cli.Count(b.Request.Budget, "token"), b.Prompt.Cost)
+			ids := make([]string, len(b.Turns))
 			for i := range b.Turns {
-				said(w, b.Turns[i].ID, b.Turns[i].Body.Author, b.Turns[i].Body.Content, "")
+				ids[i] = b.Turns[i].ID.String()
+			}
+			width := cli.Apart(ids)
+			for i := range b.Turns {
+				said(w, width, b.Turns[i].ID, b.Turns[i].Body.Author, b.Turns[i].Body.Content, "")
 			}
 			printFacts(w, b.Facts)
 			if missing := b.Sufficiency().Missing; len(missing) > 0 {
@@ -328,13 +339,14 @@ func holding(i *api.Issued, bundle []byte) (func(w io.Writer), error) {
 	}
 	return func(w io.Writer) {
 		fmt.Fprintf(w, "%s, %s\n", cli.Count(len(b.Turns), "turn"), cli.Count(len(b.Edges), "edge"))
+		width := cli.Apart(cli.Texts(b.Order))
 		for _, id := range b.Order {
 			t := at[id]
 			author, text := t.Role.String(), render.NoText
 			if t.Body != nil {
 				author, text = t.Body.Author, t.Body.Content
 			}
-			said(w, id, author, text, fmt.Sprintf("score %s, %s", render.Score(t.Admission.Score), render.Reason(&t.Admission)))
+			said(w, width, id, author, text, fmt.Sprintf("score %s, %s", render.Score(t.Admission.Score), render.Reason(&t.Admission)))
 		}
 	}, nil
 }

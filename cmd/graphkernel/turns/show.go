@@ -303,9 +303,12 @@ func admissionOf(ad *api.Admission) (*slice.Admission, error) {
 // the screen. elsewhere says where a parent is that is not among the turns.
 func PrintTree(w io.Writer, turns []ShownTurn, elsewhere string) {
 	here := map[string]int{}
+	ids := make([]string, len(turns))
 	for i := range turns {
 		here[turns[i].ID] = i
+		ids[i] = turns[i].ID
 	}
+	width := cli.Apart(ids)
 	children := make([][]int, len(turns))
 	var roots []int
 	for i := range turns {
@@ -339,7 +342,7 @@ func PrintTree(w io.Writer, turns []ShownTurn, elsewhere string) {
 		for ; depth > at.depth; depth-- {
 			l.UnIndent()
 		}
-		l.AppendItem(treeLine(w, &turns[at.turn], here, above, elsewhere))
+		l.AppendItem(treeLine(w, &turns[at.turn], here, above, elsewhere, width))
 		above = turns[at.turn].ID
 		next := at.depth
 		if len(children[at.turn]) > 1 {
@@ -350,8 +353,9 @@ func PrintTree(w io.Writer, turns []ShownTurn, elsewhere string) {
 	l.Render()
 }
 
-// treeLine writes a turn; above is the id of the turn in the line before.
-func treeLine(w io.Writer, t *ShownTurn, here map[string]int, above, elsewhere string) string {
+// treeLine writes a turn; above is the id of the turn in the line before, elsewhere says where other parents are, and width is how many characters of an id
+// tell these turns apart.
+func treeLine(w io.Writer, t *ShownTurn, here map[string]int, above, elsewhere string, width int) string {
 	mark := " "
 	if t.Selected != nil {
 		mark = "●"
@@ -360,14 +364,14 @@ func treeLine(w io.Writer, t *ShownTurn, here map[string]int, above, elsewhere s
 	if t.Redacted {
 		said = render.NoText
 	}
-	line := fmt.Sprintf("%s %s %s %s: %s", mark, cli.ID.Paint(w, t.ID[:8]), cli.Role.Paint(w, t.Role), t.Phase, said)
+	line := fmt.Sprintf("%s %s %s %s: %s", mark, cli.ID.Paint(w, t.ID[:width]), cli.Role.Paint(w, t.Role), t.Phase, said)
 	for i, p := range t.Parents {
 		_, inside := here[p.ID]
 		switch {
 		case i > 0 || inside && (p.Kind != dag.Reply.String() || p.ID != above):
-			line += fmt.Sprintf(" [%s of %s]", p.Kind, p.ID[:8])
+			line += fmt.Sprintf(" [%s of %s]", p.Kind, p.ID[:width])
 		case !inside:
-			line += fmt.Sprintf(" [%s of %s, %s]", p.Kind, p.ID[:8], elsewhere)
+			line += fmt.Sprintf(" [%s of %s, %s]", p.Kind, p.ID[:width], elsewhere)
 		}
 	}
 	if t.Why != "" {
