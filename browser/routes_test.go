@@ -11,7 +11,7 @@ import (
 var elsewhere = map[string]string{
 	"GET /live": "TestLive", "GET /slices/{id}/{file}": "TestVerifies", "GET /sign-in": "TestAccessible", "POST /sign-in": "TestKeyboard", "POST /sign-out": "TestKeyboard",
 	"POST /policies": "TestWithoutJavaScript", "POST /keys": "TestWithoutJavaScript", "POST /keys/{id}/revoke": "TestRevoke", "POST /check": "TestCheck",
-	"GET /sign-in/provider": "the tests of package console", "GET /sign-in/return": "the tests of package console",
+	"GET /sign-in/provider": "the tests of package console", "GET /sign-in/return": "the tests of package console", "GET /contexts": "TestNoPage of package console",
 }
 
 var routeLine = regexp.MustCompile(`(?m)^\t\{"((?:GET|POST) [^"]+)", `)

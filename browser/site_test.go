@@ -209,7 +209,7 @@ func (s *site) pages() []shown {
 		{"/erasures", "erasures", "No text was erased"},
 		{"/slices/" + s.slice, "slice", "Is it genuine?"},
 		{"/slices/" + s.slice + "?replay=1", "slice-replayed", "IDENTICAL"},
-		{"/contexts/" + s.context, "context", "The prompt as the agent saw it"},
+		{"/contexts/" + s.context, "context", "The prompt as it was handed out"},
 		{"/slices/" + s.facts, "slice-of-facts", "connection-pool"},
 		{"/compare?a=" + s.slice + "&b=" + s.context, "compare", "In both"},
 		{"/facts", "facts", "connection-pool"},

@@ -21,7 +21,8 @@ func (k Turns) Operations() []api.Answer {
 	return append(k.Turns.Operations(),
 		api.GetTurn.By(k.getTurn), api.ListTurns.By(k.listTurns), api.LookUpTurns.By(k.lookUpTurns), api.ResolveTurn.By(k.resolveTurn), api.EraseTurn.By(k.eraseTurn),
 		api.ListErasures.By(k.listErasures), api.ListHeldBack.By(k.listHeldBack), api.ReleaseTurns.By(k.releaseTurns),
-		api.ListConversations.By(k.listConversations))
+		api.ListConversations.By(k.listConversations),
+	)
 }
 
 func (k Turns) resolveTurn(ctx context.Context, tenant dag.Tenant, in api.TurnNamed) (api.ResolvedTurn, error) {
