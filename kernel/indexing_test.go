@@ -124,6 +124,52 @@ func TestMakeIndex(t *testing.T) {
 	}
 }
 
+// TestPartsBesideSegments leaves parts of a segment beside it, as two processes do that make segments at once: an index reads none of its texts, also where the
+// part is the last of a page of segments, and the next call of MakeIndex drops the parts.
+func TestPartsBesideSegments(t *testing.T) {
+	ctx, r, a := t.Context(), seeded(t), token.NewAuthority(ring(t, "k1"))
+	s := open(t, "memory")
+	k := over(t, s, a)
+	parts := map[string][]byte{} // by name
+	const larger = 9             // with 8 parts, one more than a page of segments: the last part is at its end
+	for n := range larger {
+		must(k.Turns().Admit(ctx, tenant, spokenMany(r, n*segments.Most, segments.Least, map[dag.TurnID]string{})))
+		must(k.Turns().MakeIndex(ctx, tenant, projection.Indexing{}))
+		for _, snapshot := range snapshotsOf(t, s) {
+			if _, of, _ := segments.Parse(snapshot.Name); n > 0 && of.UpTo-of.After == segments.Least {
+				parts[snapshot.Name] = snapshot.Value
+			}
+		}
+		must(k.Turns().Admit(ctx, tenant, spokenMany(r, n*segments.Most+segments.Least, segments.Most-segments.Least, map[dag.TurnID]string{})))
+	}
+	must(k.Turns().MakeIndex(ctx, tenant, projection.Indexing{}))
+	whole := snapshotsOf(t, s)
+	q := find.Request{Policy: retrieval.FindPolicyID, Query: retrieval.Query{Text: "outage", Limit: 10}}
+	want := must(over(t, s, a).Turns().Search(ctx, tenant, q))
+	if series := len(segments.Filled()); len(parts) != (larger-1)*series || len(whole) != larger*series {
+		t.Fatalf("%d parts of %d segments", len(parts), len(whole))
+	}
+	left := &erasures.Keeping{Known: dag.MaxSeq - 1}
+	for name, value := range parts {
+		left.Snapshots = append(left.Snapshots, history.Snapshot{Name: name, Value: value})
+	}
+	must(0, s.Write(ctx, tenant, left))
+	counted := &snapless{Store: s}
+	if got := must(over(t, counted, a).Turns().Search(ctx, tenant, q)); counted.read > 0 || !reflect.DeepEqual(got, want) {
+		t.Errorf("%d texts were read, and %d turns found, want none read and %d found", counted.read, len(got.Hits), len(want.Hits))
+	}
+	past := q
+	past.AsOf = segments.Least
+	if got := must(over(t, counted, a).Turns().Search(ctx, tenant, past)); len(got.Hits) == 0 || got.AsOf != past.AsOf {
+		t.Errorf("as of %d it found %d turns, as of %d", past.AsOf, len(got.Hits), got.AsOf)
+	}
+	must(k.Turns().MakeIndex(ctx, tenant, projection.Indexing{}))
+	if again := snapshotsOf(t, s); !reflect.DeepEqual(again, whole) {
+		t.Errorf("%d segments are left of %d, want %d", len(again), len(whole)+len(parts), len(whole))
+	}
+	sound(t, s)
+}
+
 // TestSearchBeforeIndex asks a kernel whose requests read few texts. A search finds what there was at the number that it reached, and says how many numbers it did not look at;
 // a context of the present is refused, and one as of a number that was reached is the one that any kernel gives. When the index is made, both are whole.
 func TestSearchBeforeIndex(t *testing.T) {

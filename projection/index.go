@@ -200,24 +200,46 @@ func (x *Index) open(ctx context.Context, into *retrieval.Index, filled, head da
 	defer reading.Wait()
 	defer cancel()
 	reading.Go(func() { x.shelf.pages(ctx, filled, pages) })
+	var last []*retrieval.Segment // of the page before, since the next page may begin with a larger one
 	for page := range pages {
 		if page.err != nil {
 			return page.err
 		}
-		if err := x.load(ctx, into, page.segments, head); err != nil {
+		list := largest(append(last, page.segments...), head)
+		n := max(len(list)-1, 0)
+		if err := x.load(ctx, into, list[:n], head); err != nil {
 			return err
 		}
+		last = list[n:]
 	}
-	return nil
+	return x.load(ctx, into, last, head)
 }
 
-// load adds segments up to head, and the texts of the turns between them.
+// largest returns segments up to head, ascending, without those after which a larger one with the same beginning comes. Two processes that make segments at
+// once can leave parts of a segment beside it.
+func largest(list []*retrieval.Segment, head dag.Seq) (kept []*retrieval.Segment) {
+	for _, s := range list {
+		after, upTo := s.Covers()
+		if upTo > head {
+			continue
+		}
+		if n := len(kept); n > 0 {
+			if before, _ := kept[n-1].Covers(); before == after {
+				kept = kept[:n-1]
+			}
+		}
+		kept = append(kept, s)
+	}
+	return kept
+}
+
+// load adds segments, which reach up to head at most, and the texts of the turns between them.
 func (x *Index) load(ctx context.Context, into *retrieval.Index, list []*retrieval.Segment, head dag.Seq) error {
 	_, filled := x.held.now()
 	var pending []*retrieval.Segment
 	for _, s := range list {
 		after, upTo := s.Covers()
-		if after < filled || upTo > head {
+		if after < filled {
 			continue
 		}
 		if after > filled {

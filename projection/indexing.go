@@ -9,6 +9,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
+	"github.com/graphkernel/graphkernel/history/erasures"
 	"github.com/graphkernel/graphkernel/retrieval"
 	"github.com/graphkernel/graphkernel/retrieval/segments"
 	"github.com/graphkernel/graphkernel/store"
@@ -37,7 +38,10 @@ func (w *TenantWords) Make(ctx context.Context, how Indexing) (out Indexed, err 
 		if err != nil {
 			return out, err
 		}
-		lacking, err := w.lacking(ctx, head, how.Check)
+		lacking, parts, err := w.lacking(ctx, head, how.Check)
+		if err == nil && len(parts) > 0 {
+			err = w.all.store.Write(ctx, w.tenant, &erasures.Keeping{Snapshots: parts, Known: head})
+		}
 		if err != nil {
 			return out, err
 		}
@@ -73,8 +77,9 @@ type lack struct {
 	series []segments.Series
 }
 
-// lacking lists the segments up to head that the store lacks, ascending. With check, unusable segments count as missing.
-func (w *TenantWords) lacking(ctx context.Context, head dag.Seq, check bool) (list []lack, err error) {
+// lacking lists the segments up to head that the store lacks, ascending. With check, unusable segments count as missing. parts deletes the smaller segments that
+// another process wrote after the segment that replaces them.
+func (w *TenantWords) lacking(ctx context.Context, head dag.Seq, check bool) (list []lack, parts []history.Snapshot, err error) {
 	series := segments.Filled()
 	there := map[string]bool{}
 	x := w.maker(0)
@@ -86,7 +91,7 @@ func (w *TenantWords) lacking(ctx context.Context, head dag.Seq, check bool) (li
 		for {
 			kept, err := w.all.store.Snapshots(ctx, w.tenant, page)
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			for i := range kept {
 				_, r, ok := segments.Parse(kept[i].Name)
@@ -106,13 +111,19 @@ func (w *TenantWords) lacking(ctx context.Context, head dag.Seq, check bool) (li
 		for _, of := range series {
 			if !there[r.Name(of)] {
 				l.series = append(l.series, of)
+				continue
+			}
+			for _, part := range r.Parts() {
+				if _, left := there[part.Name(of)]; left {
+					parts = append(parts, history.Snapshot{Name: part.Name(of)})
+				}
 			}
 		}
 		if l.series != nil {
 			list = append(list, l)
 		}
 	}
-	return list, nil
+	return list, parts, nil
 }
 
 // makeSegment makes a segment from the smaller segments in the store and from the texts that these lack. It reports whether the store has the segment.
