@@ -39,8 +39,8 @@ var ErrKind = errors.New("another kind of bundle")
 
 // Verify asks the service to verify the bytes of a bundle, without the line feed with which a file may end. The
 // Verified has evidence in it if and only if the service confirmed, for exactly these bytes, that a key of the caller's
-// tenant signed them, and every check that needs no key was also made here and passed. A bundle that is not admissible
-// is not an error: the verdict says what is wrong with it.
+// tenant signed them, and every check that needs no key was also made here and passed. For a bundle that is not
+// admissible the error is nil; the verdict has the reason.
 //
 // Verify trusts the service to know the keys, and the connection to lead to the service. A program that has the keys
 // uses token.Verifier. For a bundle of facts, use Facts.Verify.

@@ -44,7 +44,7 @@ func (d *checkData) body(token string) h.Node {
 	return append(list, h.H2(h.Text(another)), fileForm(token))
 }
 
-// ofAnother tells of a bundle of which only the token does not hold that another kernel may have signed it.
+// ofAnother returns a note for a bundle whose only failed check is that of the token: another kernel may have signed it. It is nil for other verdicts.
 func ofAnother(v *api.BundleVerdict) h.Node {
 	failed := slices.DeleteFunc(slices.Clone(v.Checks), func(c api.Check) bool { return c.Status != slice.StatusFail })
 	if len(failed) != 1 || failed[0].ID != slice.CheckToken || v.Outcome == "key_retired" {

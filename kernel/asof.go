@@ -2,9 +2,11 @@ package kernel
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
+	"github.com/graphkernel/graphkernel/projection"
 )
 
 // AsOf resolves an as-of number: it returns the greatest number up to it that is the last of a change. For 0, the present, it returns the head.
@@ -24,9 +26,9 @@ func (k *engine) whole(ctx context.Context, tenant dag.Tenant, of dag.Seq) (dag.
 	return entries[0].Whole(), nil
 }
 
-// factsAsOf returns the number of the view for an as-of number, and the head. For 0, the view is that of the head. It brings the cached
-// facts up to the head.
-func (c *cache) factsAsOf(ctx context.Context, tenant dag.Tenant, given dag.Seq) (asOf, head dag.Seq, err error) {
+// AsOf implements [assemble.Epoch], [find.Epoch] and [query.Epoch]. It returns the number of the view for an as-of number, and the head; for 0 the view is that
+// of the head. It brings the cached facts up to the head.
+func (c *cache) AsOf(ctx context.Context, tenant dag.Tenant, given dag.Seq) (asOf, head dag.Seq, err error) {
 	head, err = c.store.Head(ctx, tenant)
 	if err != nil {
 		return 0, 0, err
@@ -38,4 +40,12 @@ func (c *cache) factsAsOf(ctx context.Context, tenant dag.Tenant, given dag.Seq)
 		return 0, 0, err
 	}
 	return asOf, head, nil
+}
+
+// known checks that evidence that is made again is as of a number. To the functions that make it, 0 would be the present.
+func known(asOf dag.Seq) error {
+	if asOf == 0 {
+		return fmt.Errorf("%w: as_of is 0, before anything was known", projection.ErrBeyondHead)
+	}
+	return nil
 }

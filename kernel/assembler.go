@@ -58,21 +58,6 @@ func (k assembler) Recorded(ctx context.Context, tenant dag.Tenant, id slice.Sli
 // An assemblerEpoch implements [assemble.Epoch].
 type assemblerEpoch struct{ *cache }
 
-// AsOf implements [assemble.Epoch].
-func (c assemblerEpoch) AsOf(ctx context.Context, tenant dag.Tenant, given dag.Seq) (asOf, head dag.Seq, err error) {
-	return c.factsAsOf(ctx, tenant, given)
-}
-
-// Policy implements [assemble.Epoch].
-func (c assemblerEpoch) Policy(ctx context.Context, tenant dag.Tenant, id policy.ID) (policy.Registered, error) {
-	return c.policies.Get(ctx, tenant, id)
-}
-
-// Turns implements [assemble.Epoch].
-func (c assemblerEpoch) Turns(ctx context.Context, tenant dag.Tenant, ids []dag.TurnID) ([]store.Record, error) {
-	return c.store.Turns(ctx, tenant, store.IDs(ids))
-}
-
 // Conversation implements [assemble.Epoch].
 func (c assemblerEpoch) Conversation(ctx context.Context, tenant dag.Tenant, turn dag.TurnID) (dag.ConversationID, error) {
 	return c.graphs.Conversation(ctx, tenant, turn)

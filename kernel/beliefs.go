@@ -19,7 +19,6 @@ import (
 	"github.com/graphkernel/graphkernel/ledger/identity"
 	"github.com/graphkernel/graphkernel/normalize"
 	"github.com/graphkernel/graphkernel/policy"
-	"github.com/graphkernel/graphkernel/projection"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/beliefs"
 	"github.com/graphkernel/graphkernel/slice/issued"
@@ -110,6 +109,11 @@ func (k desk) Turns(ctx context.Context, tenant dag.Tenant, ids []dag.TurnID) ([
 func (k desk) Issued(ctx context.Context, tenant dag.Tenant, id slice.SliceID) error {
 	_, err := k.slices().Issued(ctx, tenant, id)
 	return err
+}
+
+// Boundary implements [find.Kernel] and [query.Kernel].
+func (k desk) Boundary(tenant dag.Tenant, bundle []byte) (*token.Boundary, error) {
+	return k.slices().Boundary(tenant, bundle)
 }
 
 // Signer implements [space.Kernel].
@@ -266,10 +270,10 @@ func (c *cache) prove(ctx context.Context, tenant dag.Tenant, q beliefs.Question
 
 // proveAgain makes the bundle of evidence for a question again, with the given seal.
 func (c *cache) proveAgain(ctx context.Context, tenant dag.Tenant, q beliefs.Question, asOf dag.Seq, seal slice.Seal) ([]byte, error) {
-	if asOf == 0 {
-		return nil, fmt.Errorf("%w: as_of is 0, before anything was known", projection.ErrBeyondHead)
+	if err := known(asOf); err != nil {
+		return nil, err
 	}
-	if _, _, err := c.factsAsOf(ctx, tenant, asOf); err != nil {
+	if _, _, err := c.AsOf(ctx, tenant, asOf); err != nil {
 		return nil, err
 	}
 	b, _, err := c.prove(ctx, tenant, q, asOf)

@@ -1,14 +1,18 @@
 package kernel
 
 import (
+	"context"
+
 	"github.com/graphkernel/graphkernel/atlas/survey"
 	"github.com/graphkernel/graphkernel/belief/space"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest/marks"
 	"github.com/graphkernel/graphkernel/internal/bytelru"
+	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/projection"
 	"github.com/graphkernel/graphkernel/slice/contexts/assemble"
 	"github.com/graphkernel/graphkernel/slice/issued"
+	"github.com/graphkernel/graphkernel/store"
 )
 
 // A cache holds everything that the kernel has read during one epoch of the store, except API keys,
@@ -88,4 +92,14 @@ func steady[T any](k *engine, operation func(*cache) (T, error)) (T, error) {
 			return v, err
 		}
 	}
+}
+
+// Policy implements [assemble.Epoch] and [find.Epoch].
+func (c *cache) Policy(ctx context.Context, tenant dag.Tenant, id policy.ID) (policy.Registered, error) {
+	return c.policies.Get(ctx, tenant, id)
+}
+
+// Turns implements [assemble.Epoch] and [find.Epoch].
+func (c *cache) Turns(ctx context.Context, tenant dag.Tenant, ids []dag.TurnID) ([]store.Record, error) {
+	return c.store.Turns(ctx, tenant, store.IDs(ids))
 }

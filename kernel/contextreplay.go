@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/projection"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/slice/contexts/assemble"
@@ -33,7 +32,7 @@ func (k Contexts) replay(ctx context.Context, tenant dag.Tenant, bundle []byte) 
 	if err != nil || r.Outcome != Erased {
 		return r, err
 	}
-	wrong, err := k.unexplained(ctx, tenant, b, digest)
+	wrong, err := k.unexplained(ctx, tenant, b, digest, of)
 	if err == nil && wrong != "" {
 		r.judgeAnew()
 		r.differ(nil, wrong)
@@ -41,8 +40,8 @@ func (k Contexts) replay(ctx context.Context, tenant dag.Tenant, bundle []byte) 
 	return r, err
 }
 
-// unexplained returns the first difference of a replayed context that erasures cannot explain, or "" if there is none.
-func (k Contexts) unexplained(ctx context.Context, tenant dag.Tenant, b *contexts.Bundle, digest dag.Digest) (string, error) {
+// unexplained returns the first difference of a replayed context that erasures cannot explain, or "" if there is none. of is the vantage of the replay.
+func (k Contexts) unexplained(ctx context.Context, tenant dag.Tenant, b *contexts.Bundle, digest dag.Digest, of issued.Vantage) (string, error) {
 	record, err := k.recordOf(ctx, tenant, b.Provenance.SliceID, digest)
 	if err != nil || record == nil {
 		return "", err
@@ -51,12 +50,8 @@ func (k Contexts) unexplained(ctx context.Context, tenant dag.Tenant, b *context
 	if err != nil {
 		return "", err
 	}
-	from := record.Vantage()
-	if err := known(from); err != nil {
-		return "", err
-	}
 	return steady(k.engine, func(c *cache) (string, error) {
-		return assemble.Unexplained(ctx, assemblerEpoch{c}, tenant, b, from, gone)
+		return assemble.Unexplained(ctx, assemblerEpoch{c}, tenant, b, of, gone)
 	})
 }
 
@@ -138,7 +133,7 @@ func (k Contexts) remake(ctx context.Context, c *cache, tenant dag.Tenant, i *is
 
 // again makes the bundle of a claim again, with the given seal.
 func (c assemblerEpoch) again(ctx context.Context, tenant dag.Tenant, claim assemble.Claim, seal slice.Seal) ([]byte, error) {
-	if err := known(claim.From); err != nil {
+	if err := known(claim.From.AsOf); err != nil {
 		return nil, err
 	}
 	b, err := assemble.Again(ctx, c, tenant, claim)
@@ -147,12 +142,4 @@ func (c assemblerEpoch) again(ctx context.Context, tenant dag.Tenant, claim asse
 	}
 	b.Seal = seal
 	return b.Append(nil), nil
-}
-
-// known checks that evidence that is made again is as of a number. To an assembly, 0 would be the present.
-func known(from issued.Vantage) error {
-	if from.AsOf == 0 {
-		return fmt.Errorf("%w: as_of is 0, before anything was known", projection.ErrBeyondHead)
-	}
-	return nil
 }

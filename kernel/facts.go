@@ -8,7 +8,6 @@ import (
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/knowledge/query"
 	"github.com/graphkernel/graphkernel/projection"
-	"github.com/graphkernel/graphkernel/token"
 )
 
 // Facts is the facet of facts, and of signed slices of facts.
@@ -33,11 +32,6 @@ func (k asker) Named(ctx context.Context, tenant dag.Tenant, name string) (dag.T
 	return k.turns().Named(ctx, tenant, name)
 }
 
-// Boundary implements [query.Kernel].
-func (k asker) Boundary(tenant dag.Tenant, bundle []byte) (*token.Boundary, error) {
-	return k.slices().Boundary(tenant, bundle)
-}
-
 // Reading implements [query.Kernel].
 func (k asker) Reading(fn func(query.Epoch) error) error {
 	_, err := steady(k.engine, func(c *cache) (struct{}, error) { return struct{}{}, fn(askerEpoch{c}) })
@@ -46,11 +40,6 @@ func (k asker) Reading(fn func(query.Epoch) error) error {
 
 // An askerEpoch implements [query.Epoch].
 type askerEpoch struct{ *cache }
-
-// AsOf implements [query.Epoch].
-func (c askerEpoch) AsOf(ctx context.Context, tenant dag.Tenant, given dag.Seq) (asOf, head dag.Seq, err error) {
-	return c.factsAsOf(ctx, tenant, given)
-}
 
 // Facts implements [query.Epoch].
 func (c askerEpoch) Facts(tenant dag.Tenant) *projection.TenantFacts {

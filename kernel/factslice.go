@@ -14,7 +14,6 @@ import (
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/knowledge/query"
 	"github.com/graphkernel/graphkernel/policy"
-	"github.com/graphkernel/graphkernel/projection"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/facts"
 	"github.com/graphkernel/graphkernel/slice/issued"
@@ -57,7 +56,7 @@ func (k Facts) Slice(ctx context.Context, tenant dag.Tenant, r api.FactSliceRequ
 		return nil, err
 	}
 	return steady(k.engine, func(c *cache) (*IssuedFacts, error) {
-		at, _, err := c.factsAsOf(ctx, tenant, r.AsOf)
+		at, _, err := c.AsOf(ctx, tenant, r.AsOf)
 		if err != nil {
 			return nil, err
 		}
@@ -130,7 +129,7 @@ func (c *cache) answerFacts(ctx context.Context, tenant dag.Tenant, q facts.Ques
 	if err != nil {
 		return a, err
 	}
-	if a.at, a.head, err = c.factsAsOf(ctx, tenant, given); err != nil {
+	if a.at, a.head, err = c.AsOf(ctx, tenant, given); err != nil {
 		return a, err
 	}
 	if a.at == 0 {
@@ -323,8 +322,8 @@ func (k Facts) gone(ctx context.Context, tenant dag.Tenant, i *issued.Record) (*
 
 // cutFactsAgain makes the bundle of a question again, with the given seal.
 func (c *cache) cutFactsAgain(ctx context.Context, tenant dag.Tenant, q facts.Question, id policy.ID, asOf dag.Seq, seal slice.Seal) ([]byte, error) {
-	if asOf == 0 {
-		return nil, fmt.Errorf("%w: as_of is 0, before anything was known", projection.ErrBeyondHead)
+	if err := known(asOf); err != nil {
+		return nil, err
 	}
 	p, err := c.policies.Get(ctx, tenant, id)
 	if err != nil {

@@ -2,26 +2,17 @@ package kernel
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/space"
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/projection"
 	"github.com/graphkernel/graphkernel/retrieval"
 	"github.com/graphkernel/graphkernel/retrieval/find"
-	"github.com/graphkernel/graphkernel/store"
-	"github.com/graphkernel/graphkernel/token"
 )
 
 // A finder implements [find.Kernel] with an engine.
 type finder struct{ desk }
-
-// Boundary implements [find.Kernel].
-func (k finder) Boundary(tenant dag.Tenant, bundle []byte) (*token.Boundary, error) {
-	return k.slices().Boundary(tenant, bundle)
-}
 
 // Rerankers implements [find.Kernel].
 func (k finder) Rerankers() []find.Reranker { return k.config.Rerankers }
@@ -38,16 +29,6 @@ type finderEpoch struct{ askerEpoch }
 // Head implements [find.Epoch].
 func (c finderEpoch) Head(ctx context.Context, tenant dag.Tenant) (dag.Seq, error) {
 	return c.store.Head(ctx, tenant)
-}
-
-// Policy implements [find.Epoch].
-func (c finderEpoch) Policy(ctx context.Context, tenant dag.Tenant, id policy.ID) (policy.Registered, error) {
-	return c.policies.Get(ctx, tenant, id)
-}
-
-// Turns implements [find.Epoch].
-func (c finderEpoch) Turns(ctx context.Context, tenant dag.Tenant, ids []dag.TurnID) ([]store.Record, error) {
-	return c.store.Turns(ctx, tenant, store.IDs(ids))
 }
 
 // Words implements [find.Epoch].
@@ -68,16 +49,6 @@ func (c finderEpoch) SearchAmong(ctx context.Context, turns []retrieval.Turn, p 
 // RestsOn implements [find.Epoch].
 func (c finderEpoch) RestsOn(ctx context.Context, tenant dag.Tenant, of belief.Space, asOf dag.Seq) (map[dag.TurnID]bool, error) {
 	return space.RestsOn(ctx, c.beliefs.Journal(), tenant, of, asOf)
-}
-
-// Boundary verifies a bundle of any kind, and returns the boundary that limits a question to the bundle. A bundle that is not admissible for
-// the tenant is token.ErrNotAdmissible.
-func (k Slices) Boundary(tenant dag.Tenant, bundle []byte) (*token.Boundary, error) {
-	b, verdict := k.verifier.BoundaryFor(tenant, bundle)
-	if !b.OK() {
-		return nil, fmt.Errorf("%w: %s, %s", token.ErrNotAdmissible, verdict.Outcome, verdict.Reason)
-	}
-	return &b, nil
 }
 
 // MakeIndex makes and stores the missing segments of the index of a tenant's texts: the segments of words,

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"crypto/sha256"
+	"fmt"
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
@@ -44,4 +45,14 @@ func (k Facts) Verify(bundle []byte) (token.AdmissibleFacts, token.Verdict) {
 // VerifyFor is Verify for one tenant, like [Slices.VerifyFor].
 func (k Facts) VerifyFor(tenant dag.Tenant, bundle []byte) (token.AdmissibleFacts, token.Verdict) {
 	return k.verifier.VerifyFactsFor(tenant, bundle)
+}
+
+// Boundary verifies a bundle of any kind, and returns the boundary that limits a question to the bundle. A bundle that is not admissible for
+// the tenant is token.ErrNotAdmissible.
+func (k Slices) Boundary(tenant dag.Tenant, bundle []byte) (*token.Boundary, error) {
+	b, verdict := k.verifier.BoundaryFor(tenant, bundle)
+	if !b.OK() {
+		return nil, fmt.Errorf("%w: %s, %s", token.ErrNotAdmissible, verdict.Outcome, verdict.Reason)
+	}
+	return &b, nil
 }

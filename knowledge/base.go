@@ -262,7 +262,7 @@ func (b Base) Aliases(ctx context.Context, tenant dag.Tenant, after dag.Seq) ([]
 }
 
 // Edges answers asks as [Graph] says, with up to Limit edges each; fewer mean that there are no more. At most MaxAsks asks, in one query, and
-// one more if erased entries were left out.
+// in further ones if erased entries take up a limit.
 func (b Base) Edges(ctx context.Context, tenant dag.Tenant, asks []Ask) ([][]Edge, error) {
 	if len(asks) > MaxAsks {
 		return nil, fmt.Errorf("%w: the request has %d questions for edges, at most %d", dag.ErrForm, len(asks), MaxAsks)
@@ -293,7 +293,7 @@ func (b Base) Edges(ctx context.Context, tenant dag.Tenant, asks []Ask) ([][]Edg
 			edges := slices.Grow(lists[of[n]], len(list))
 			lacks := ranges[n].Limit
 			for i := range list {
-				if left(&list[i]) {
+				if outlived(&list[i]) {
 					continue
 				}
 				edge, err := readEdge(&list[i])

@@ -81,8 +81,8 @@ func edgesIndex(incoming bool) history.Index {
 	return indexOutgoing
 }
 
-// left reports whether the term of an edge is of a fact that was erased while its entry was damaged, since such an erasure cannot end the fact's edges.
-func left(t *history.Term) bool { return t.Entry.Private == nil }
+// outlived reports whether the term of an edge has outlived its fact: the fact was erased while its entry was damaged, and such an erasure cannot end edges.
+func outlived(t *history.Term) bool { return t.Entry.Private == nil }
 
 // readEdge returns the edge of a term that includes the assertion that began it.
 func readEdge(t *history.Term) (Edge, error) {

@@ -71,7 +71,7 @@ func (b Base) eachEdge(ctx context.Context, tenant dag.Tenant, f *Find, fn func(
 	for _, r := range prefixes {
 		r.Entries = true
 		err := b.eachTerm(ctx, tenant, r, f.AsOf, func(t *history.Term) error {
-			if left(t) {
+			if outlived(t) {
 				return nil
 			}
 			e, err := readEdge(t)

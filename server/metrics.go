@@ -122,7 +122,7 @@ func newMetrics(s *Server) (*metrics, error) {
 	return m, nil
 }
 
-// fromTheStart makes the series whose first increase an alert must see: the increase of a series that begins at 1 is 0.
+// fromTheStart makes series at 0, so that an alert sees their first increase: Prometheus takes the increase of a series that begins at 1 for 0.
 func (m *metrics) fromTheStart() {
 	for _, result := range []string{cosigned, notCosigned} {
 		m.cosignatures.WithLabelValues(result)
@@ -137,8 +137,8 @@ func (m *metrics) fromTheStart() {
 	}
 }
 
-// observed are the metrics of one operation. An operation has no series before its first request, but for the counter of
-// ready: there are about a hundred operations, and each takes 2 KB of an answer.
+// observed are the metrics of one operation. Except for the counter of ready, the series of an operation begin with its first request: there are about a
+// hundred operations, and each takes 2 KB of an answer.
 type observed struct {
 	series   func() (inflight prometheus.Gauge, duration prometheus.Observer)
 	byStatus sync.Map // int → prometheus.Counter

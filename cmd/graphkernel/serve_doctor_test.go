@@ -20,8 +20,8 @@ func diagnosed(t *testing.T, folder, key string, args ...string) (said string, c
 	return out.String(), c.ProcessState.ExitCode()
 }
 
-// TestDoctorBesideService asks a service for its state with a key that may not read it, which is no fault, and the store beside it: the process that answers
-// hooks is told of once a hook is installed.
+// TestDoctorBesideService runs doctor against a service with a key that may not read, which is no fault, and against the store of the service: the line about
+// the process that answers hooks is there once a hook is installed.
 func TestDoctorBesideService(t *testing.T) {
 	t.Parallel()
 	folder, _ := withKeys(t)

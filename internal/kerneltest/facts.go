@@ -1,11 +1,12 @@
 package kerneltest
 
 import (
-	"github.com/graphkernel/graphkernel/api"
-	"github.com/graphkernel/graphkernel/knowledge"
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/knowledge"
 )
 
 // Fact makes an assertion of names as they are written.

@@ -34,7 +34,7 @@ type Kernel interface {
 // An Epoch reads in one epoch of the store. Its methods return an error if the result may belong to another epoch.
 type Epoch interface {
 	History
-	Kept
+	Caches
 	Visible
 }
 
@@ -52,8 +52,8 @@ type History interface {
 	Knowledge() knowledge.Base
 }
 
-// Kept is what is kept of a store in memory.
-type Kept interface {
+// Caches are the caches of a tenant.
+type Caches interface {
 	// Words returns the indexes of a tenant's texts.
 	Words(tenant dag.Tenant) *projection.TenantWords
 	// Texts returns the cached texts of a tenant.
@@ -64,7 +64,7 @@ type Kept interface {
 	SearchAmong(ctx context.Context, turns []retrieval.Turn, p *retrieval.Policy, q *retrieval.Query) ([]retrieval.Hit, error)
 }
 
-// Visible tells which facts and beliefs a caller may see.
+// Visible has the facts and beliefs that a caller may see.
 type Visible interface {
 	// Shows returns the function that reports whether the caller may see a fact with a source, or nil if the caller may see all facts.
 	Shows(ctx context.Context) func(source string) bool

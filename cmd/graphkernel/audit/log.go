@@ -449,7 +449,7 @@ func between(split *monitor.Split) string {
 	return fmt.Sprintf(" from %s to %d", cli.Count(old.Size, "leaf"), now.Size)
 }
 
-// shout keeps both checkpoints of a log that shows two histories, or does not show what it has signed.
+// shout keeps both checkpoints of a log that shows two histories, went back, or does not show leaves that it has signed, and returns an error that names them.
 func shout(a *cli.App, path string, err error) error {
 	var split *monitor.Split
 	if !errors.As(err, &split) {

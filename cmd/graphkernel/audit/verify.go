@@ -241,19 +241,19 @@ func (v *verdictJSON) failed(check slice.CheckID) bool {
 	return slices.ContainsFunc(v.Checks, func(c api.Check) bool { return c.ID == check && c.Status == slice.StatusFail })
 }
 
-// The checks that the caller asks for, beside those of the evidence. They are only listed if they fail.
+// Checks that the caller asks for by flags. A verdict lists them only if they fail.
 const (
 	checkTenant slice.CheckID = "tenant"
 	checkPolicy slice.CheckID = "policy"
 )
 
-// refuse calls evidence tampered that is not what the caller asked for.
+// refuse sets the verdict on evidence that is not what the caller asked for: tampered, with the check that failed.
 func (v *verdictJSON) refuse(check slice.CheckID, reason string) {
 	v.Verdict, v.ExitCode, v.Reason = string(evidence.Tampered), outcomeCodes[evidence.Tampered], reason
 	v.Checks = append(v.Checks, api.Check{ID: check, Status: slice.StatusFail, Detail: reason})
 }
 
-// made says of evidence of a kind how it came about.
+// made returns the beginning of a sentence about how evidence of a kind was made.
 func made(p *slice.Provenance) string {
 	switch p.SchemaVersion {
 	case slice.ContextVersion:

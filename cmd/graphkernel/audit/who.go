@@ -22,7 +22,7 @@ import (
 type whoJSON struct {
 	Asked     *askedJSON `json:"asked,omitempty"`
 	Nobody    string     `json:"nobody,omitempty"`    // why no person is named
-	Seen      string     `json:"seen,omitempty"`      // only for a context: what the agent was shown, or, of a context that was issued late, what was handed out and when
+	Seen      string     `json:"seen,omitempty"`      // only for a context: how many turns the agent was shown; for a context that was issued late, also when it was handed out
 	Influence string     `json:"influence,omitempty"` // for other evidence, instead of Seen
 	Genuine   string     `json:"genuine"`
 }

@@ -46,7 +46,7 @@ func NewObservers(ctx context.Context, s *Service, log *slog.Logger) (_ *observe
 		}, []string{"call"}),
 	}
 	for _, call := range observed.Calls {
-		o.faults.WithLabelValues(call) // the series exists from the start: the increase of one that begins at 1 is 0
+		o.faults.WithLabelValues(call) // a series at 0, so that an alert sees its first increase
 	}
 	o.done = prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Namespace: "graphkernel", Name: "operation_duration_seconds", Help: "Of one operation of the kernel, whoever asked for it.",

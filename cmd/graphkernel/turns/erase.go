@@ -128,7 +128,7 @@ turns is {"erased","already","reason","dry_run","turns":[{"id","seq","author","c
 	return c
 }
 
-// An eraseFlags selects the texts to erase, and gives the reason.
+// eraseFlags are the flags that select the texts to erase, and the reason.
 type eraseFlags struct {
 	reason, context, conversation, author, search, retention string
 	from, to                                                 uint64

@@ -32,8 +32,8 @@ func explainCommand(a *cli.App) *cobra.Command {
 With an ANCHOR, the slice around it is cut: the answer has the turn's score, its distance, the path by which it
 was reached, and the turns that beat it. With a CONTEXT, the answer shows what the turn's score consists of, and
 whether other turns left room for it. A context is named by its id or a beginning of it, or by the file of its
-bundle, which needs no store; instead of a turn, a fact can be named by its statement. With the file of a slice, the answer shows by
-which path a turn in it was reached.
+bundle, which needs no store; instead of a turn, a fact can be named by its statement. With the file of a
+slice, the answer shows by which path a turn in it was reached.
 
 ` + cli.AnchorHelp,
 		Example: "  graphkernel explain d93a7abe 42fec86c\n  graphkernel explain context.json 42fec86c",
