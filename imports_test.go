@@ -31,7 +31,7 @@ var mayImport = map[string][]string{
 	"internal/bytelru":       {"github.com/hashicorp/golang-lru/v2"},
 	"internal/mac":           {},
 	"internal/turnstile":     {},
-	"internal/kerneltest":    {"api", "belief", "belief/journal", "belief/kinds", "belief/space", "dag", "history", "internal/pgstore", "kernel", "knowledge", "ledger/identity", "ledger/witness", "policy", "store", "store/fsck", "store/inmem", "store/sqlite", "token"},
+	"internal/kerneltest":    {"api", "belief", "belief/journal", "belief/kinds", "belief/space", "dag", "golden", "history", "evidence", "history/heldback", "internal/pgstore", "kernel", "knowledge", "ledger", "ledger/identity", "ledger/witness", "policy", "store", "store/fsck", "store/inmem", "store/postgres", "store/sqlite", "token", "github.com/jackc/pgx/v5"},
 	"internal/race":          {},
 	"internal/userdir":       {},
 	"internal/project":       {},
@@ -42,25 +42,30 @@ var mayImport = map[string][]string{
 	"capture/hook":           {"capture", "capture/resident", "guard", "internal/ready", "internal/secretfile"},
 	"guard":                  {"dag", "internal/canon", "policy", "golang.org/x/text/unicode/norm"},
 	"retention":              {"dag", "internal/canon", "policy"},
+	"standing":               {"access", "dag", "internal/canon", "policy"},
+	"standing/settings":      {"standing", "access", "dag", "history", "internal/canon", "policy"},
+	"standing/census":        {"access", "api", "dag", "policy", "slice", "standing", "standing/settings", "store"},
 	"internal/secretfile":    {},
 	"internal/loopback":      {},
 	"internal/markup":        {"maragu.dev/gomponents"},
 	"internal/endpoint":      {"internal/loopback"},
 	"ledger/identity":        {"dag", "history", "ledger", "internal/canon", "internal/secretfile", "golang.org/x/mod/sumdb/note"},
 	"policy":                 {"dag", "internal/canon", "github.com/cespare/xxhash/v2"},
-	"policy/standard":        {"belief/kinds", "belief/rules", "guard", "policy", "retention", "retrieval", "slice/contexts", "slice/facts"},
+	"policy/standard":        {"belief/kinds", "belief/rules", "guard", "policy", "retention", "retrieval", "slice/contexts", "slice/facts", "standing"},
 	"policy/registry":        {"internal/canon", "policy/standard", "dag", "history", "ledger", "policy"},
-	"slice":                  {"dag", "policy", "internal/canon", "github.com/cespare/xxhash/v2", "golang.org/x/mod/sumdb/tlog"},
+	"slice":                  {"standing", "dag", "policy", "internal/canon", "github.com/cespare/xxhash/v2", "golang.org/x/mod/sumdb/tlog"},
 	"slice/issued":           {"slice/kinds", "history/erasures", "access", "internal/canon", "policy", "knowledge", "slice/facts", "dag", "history", "ledger", "slice"},
 	"token":                  {"slice/kinds", "slice/beliefs", "slice/contexts", "dag", "slice/facts", "slice", "internal/canon", "internal/mac", "internal/secretfile", "github.com/hashicorp/golang-lru/v2"},
 	"access":                 {"dag"},
 	"access/apikeys":         {"access", "dag", "history", "ledger", "store", "internal/canon"},
+	"ledger/notary":          {"api", "dag", "history", "history/erasures", "internal/bytelru", "ledger", "ledger/attest", "ledger/identity", "ledger/witness", "projection", "slice", "slice/issued", "slice/kinds", "store", "token"},
 	"ledger/attest":          {"slice/kinds", "dag", "history", "ledger", "policy", "slice", "internal/canon", "github.com/google/uuid"},
 	"ledger":                 {"dag", "internal/canon", "golang.org/x/mod/sumdb"},
-	"golden":                 {"dag", "policy", "slice", "token", "github.com/klauspost/compress/zstd"},
+	"golden":                 {"standing", "standing/settings", "dag", "policy", "slice", "token", "github.com/klauspost/compress/zstd"},
 	"ingest":                 {"dag", "ingest/secrets", "internal/bom", "internal/canon", "internal/project", "internal/walk", "github.com/klauspost/compress/zstd"},
 	"ingest/secrets":         {"dag"},
 	"ingest/extract":         {"dag", "normalize"},
+	"ingest/admission":       {"standing", "access", "api", "dag", "history", "history/erasures", "history/heldback", "ingest", "ingest/marks", "internal/bytelru", "projection", "slice", "store"},
 	"ingest/marks":           {"dag", "history", "ingest", "ingest/extract", "internal/mac"},
 	"ingest/llm":             {"internal/endpoint", "dag", "knowledge", "normalize", "internal/canon"},
 	"normalize":              {"internal/bom", "internal/canon", "golang.org/x/text"},
@@ -79,20 +84,20 @@ var mayImport = map[string][]string{
 	"slice/kinds":            {"slice", "slice/beliefs", "slice/contexts", "slice/facts"},
 	"slice/beliefs":          {"belief", "belief/journal", "belief/kinds", "dag", "internal/canon", "policy", "slice"},
 	"slice/contexts/overlap": {"dag", "slice/contexts"},
-	"slice/contexts":         {"belief", "belief/journal", "dag", "internal/canon", "knowledge", "policy", "render", "retrieval", "retrieval/analysis", "retrieval/bm25", "slice", "slice/facts", "github.com/cespare/xxhash/v2"},
+	"slice/contexts":         {"belief", "belief/journal", "dag", "internal/canon", "knowledge", "policy", "render", "retrieval", "retrieval/analysis", "retrieval/bm25", "slice", "slice/facts", "standing", "github.com/cespare/xxhash/v2"},
 	"store":                  {"access", "dag", "history", "ledger", "slice"},
-	"store/kinds":            {"belief/journal", "ingest/marks", "ledger", "access/apikeys", "dag", "history", "knowledge", "history/erasures", "history/heldback", "ledger/attest", "ledger/identity", "ledger/witness", "policy/registry", "retrieval/segments", "slice/issued"},
+	"store/kinds":            {"belief/journal", "ingest/marks", "ledger", "access/apikeys", "dag", "history", "knowledge", "history/erasures", "history/heldback", "ledger/attest", "ledger/identity", "ledger/witness", "policy/registry", "retrieval/segments", "slice/issued", "standing/settings"},
 	"store/transfer":         {"dag", "history", "history/erasures", "ledger", "slice/issued", "store", "store/kinds"},
-	"store/fsck":             {"retrieval", "retrieval/analysis", "retrieval/embed/static", "retrieval/segments", "access/apikeys", "history/erasures", "access", "dag", "policy/registry", "history", "store/kinds", "slice/facts", "slice/issued", "ledger", "policy", "slice", "store", "knowledge", "normalize"},
+	"store/fsck":             {"ingest/marks", "policy/standard", "standing", "standing/settings", "retrieval", "retrieval/analysis", "retrieval/embed/static", "retrieval/segments", "access/apikeys", "history/erasures", "access", "dag", "policy/registry", "history", "store/kinds", "slice/facts", "slice/issued", "ledger", "policy", "slice", "store", "knowledge", "normalize"},
 	"store/storetest":        {"access/apikeys", "history/erasures", "ledger/attest", "ledger/identity", "slice/facts", "slice/issued", "history", "store/kinds", "golang.org/x/mod/sumdb/tlog", "access", "dag", "ledger", "ledger/witness", "policy", "policy/registry", "slice", "store", "store/fsck", "pgregory.net/rapid", "github.com/google/go-cmp/cmp", "knowledge", "normalize"},
 	"store/inmem":            {"dag", "history", "ledger", "store"},
 	"store/packed":           {"dag", "history", "store"},
 	"store/postgres":         {"dag", "history", "ledger", "store", "store/packed", "github.com/jackc/pgx/v5"},
 	"store/sqlite":           {"internal/ready", "dag", "history", "ledger", "store", "store/packed", "modernc.org/libc", "modernc.org/sqlite"},
 	"atlas":                  {"dag"},
-	"atlas/survey":           {"api", "atlas", "dag", "history/erasures", "internal/canon", "internal/turnstile", "knowledge", "ledger/attest", "ledger/identity", "normalize", "policy", "slice", "slice/issued", "store"},
-	"kernel":                 {"retrieval/find", "knowledge/query", "internal/bytelru", "internal/canon", "render", "slice/kinds", "atlas/survey", "internal/turnstile", "api", "working", "slice/beliefs", "belief", "belief/journal", "belief/kinds", "retrieval/enrich", "retrieval/segments", "ingest/marks", "slice/contexts", "slice/contexts/overlap", "retrieval", "retrieval/analysis", "retrieval/embed", "store/kinds", "access/apikeys", "history/erasures", "history/heldback", "access", "history", "ledger/attest", "dag", "slice/facts", "slice/issued", "ledger/identity", "ledger", "ledger/witness", "policy", "policy/registry", "slice", "token", "ingest", "store", "github.com/hashicorp/golang-lru/v2", "knowledge", "normalize", "belief/space", "projection", "slice/contexts/assemble", "retrieval/embed/static", "history/follow", "policy/standard", "working/session"},
-	"projection":             {"api", "dag", "history", "history/erasures", "history/follow", "internal/bytelru", "internal/turnstile", "knowledge", "normalize", "policy", "policy/registry", "policy/standard", "retrieval", "retrieval/analysis", "retrieval/embed", "retrieval/embed/static", "retrieval/segments", "slice", "slice/contexts", "store"},
+	"atlas/survey":           {"standing", "api", "atlas", "dag", "history/erasures", "internal/canon", "internal/turnstile", "knowledge", "ledger/attest", "ledger/identity", "normalize", "policy", "slice", "slice/issued", "store"},
+	"kernel":                 {"guard", "standing", "standing/census", "standing/settings", "retrieval/find", "knowledge/query", "internal/bytelru", "internal/canon", "render", "slice/kinds", "atlas/survey", "internal/turnstile", "api", "working", "slice/beliefs", "belief", "belief/journal", "belief/kinds", "slice/contexts", "retrieval", "retrieval/embed", "store/kinds", "access/apikeys", "history/erasures", "history/heldback", "access", "history", "ledger/attest", "dag", "slice/facts", "slice/issued", "ledger/identity", "ledger", "ledger/witness", "policy", "policy/registry", "slice", "token", "ingest", "store", "github.com/hashicorp/golang-lru/v2", "knowledge", "normalize", "belief/space", "projection", "slice/contexts/assemble", "working/session", "ingest/admission", "ledger/notary"},
+	"projection":             {"standing", "standing/settings", "api", "dag", "history", "history/erasures", "history/follow", "internal/bytelru", "internal/turnstile", "knowledge", "normalize", "policy", "policy/registry", "policy/standard", "retrieval", "retrieval/analysis", "retrieval/embed", "retrieval/embed/static", "retrieval/segments", "slice", "slice/contexts", "store"},
 	"working":                {"dag", "history"},
 	"working/session":        {"access", "api", "dag", "slice", "store", "working"},
 	"retrieval/analysis":     {"github.com/clipperhouse/uax29/v2", "github.com/kljensen/snowball", "golang.org/x/text/unicode/norm"},
@@ -108,7 +113,7 @@ var mayImport = map[string][]string{
 	"ledger/witness":         {"dag", "history", "ledger"},
 	"client":                 {"slice/kinds", "belief", "slice/beliefs", "slice/contexts", "slice/issued", "policy/standard", "ledger/attest", "dag", "evidence", "slice/facts", "normalize", "ledger", "ledger/monitor", "policy", "slice", "token", "internal/canon", "internal/loopback", "api"},
 	"api":                    {"access", "belief", "slice/issued", "dag", "internal/canon", "knowledge", "normalize", "policy", "slice"},
-	"api/fault":              {"retrieval/find", "knowledge/query", "belief/space", "belief/persona", "belief/rules", "working", "belief", "belief/journal", "slice/contexts", "access", "api", "dag", "ingest", "internal/canon", "kernel", "knowledge", "ledger", "ledger/attest", "ledger/identity", "ledger/witness", "normalize", "policy", "projection", "slice", "store", "store/transfer", "token", "slice/contexts/assemble", "slice/issued", "working/session"},
+	"api/fault":              {"standing/settings", "ledger/notary", "ingest/admission", "retrieval/find", "knowledge/query", "belief/space", "belief/persona", "belief/rules", "working", "belief", "belief/journal", "slice/contexts", "access", "api", "dag", "ingest", "internal/canon", "kernel", "knowledge", "ledger", "ledger/attest", "ledger/identity", "ledger/witness", "normalize", "policy", "projection", "slice", "store", "store/transfer", "token", "slice/contexts/assemble", "slice/issued", "working/session"},
 	"api/clients":            {"api"},
 	"api/describe":           {"api", "dag", "internal/canon", "knowledge", "policy", "retrieval", "slice/contexts"},
 	"examples/guard":         {"access", "dag", "store/inmem", "token", "kernel", "server", "client"},
@@ -121,10 +126,10 @@ var mayImport = map[string][]string{
 	"retrieval/find":         {"api", "belief", "dag", "ingest", "knowledge", "policy", "projection", "retrieval", "retrieval/analysis", "retrieval/enrich", "retrieval/segments", "slice", "store", "token"},
 	"slice/contexts/assemble": {
 		"api", "belief", "belief/journal", "dag", "ingest", "internal/turnstile", "knowledge", "normalize", "policy", "retrieval", "retrieval/analysis", "retrieval/embed", "slice", "slice/contexts",
-		"slice/contexts/overlap", "slice/facts", "slice/issued", "store",
+		"slice/contexts/overlap", "slice/facts", "slice/issued", "standing", "store",
 	},
 	"server": {
-		"knowledge/query",
+		"ledger/notary", "knowledge/query",
 		"api/fault", "api/describe", "policy/standard", "access", "ledger/attest", "dag", "ledger/identity", "ledger", "ledger/witness", "golang.org/x/mod/sumdb/tlog", "policy", "slice", "slice/issued", "ingest", "store", "token", "kernel", "knowledge", "normalize", "internal/bytelru", "internal/canon", "internal/markup", "render", "api",
 		"github.com/labstack/echo/v4", "github.com/hashicorp/golang-lru/v2", "golang.org/x/time/rate",
 		"github.com/prometheus/client_golang/prometheus", "github.com/prometheus/common/expfmt", "go.opentelemetry.io/otel",
@@ -141,8 +146,9 @@ var mayImport = map[string][]string{
 		"knowledge", "normalize",
 	},
 	"cmd/graphkernel-hook":    {"capture/hook"},
-	"cmd/graphkernel/capture": {"projection", "api", "capture", "capture/hook", "capture/resident", "internal/ready", "ingest/secrets", "kernel", "store", "client", "cmd/graphkernel/cli", "dag", "guard", "ingest", "policy", "render", "slice/contexts", "slice/contexts/assemble", "slice/issued", "token", "github.com/rogpeppe/go-internal", "github.com/spf13/cobra"},
+	"cmd/graphkernel/capture": {"projection", "api", "capture", "capture/hook", "capture/resident", "internal/ready", "ingest/secrets", "kernel", "store", "client", "cmd/graphkernel/cli", "dag", "guard", "ingest", "policy", "render", "slice", "slice/contexts", "slice/contexts/assemble", "slice/issued", "token", "github.com/rogpeppe/go-internal", "github.com/spf13/cobra"},
 	"cmd/graphkernel/cli": {
+		"ingest/admission", "ledger/notary", "ledger/notary",
 		"retrieval/find",
 		"projection", "retrieval/segments",
 		"access", "belief", "capture", "ingest/secrets", "internal/userdir", "slice/contexts", "slice/contexts/assemble",
@@ -151,7 +157,7 @@ var mayImport = map[string][]string{
 		"github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term",
 	},
 	"cmd/graphkernel/overview": {"api", "capture", "capture/resident", "cmd/graphkernel/capture", "cmd/graphkernel/cli", "policy", "render", "store/fsck", "token", "github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra"},
-	"cmd/graphkernel/turns": {"slice/kinds", "capture", "cmd/graphkernel/capture", "internal/bom", "working", "belief", "belief/kinds", "belief/rules", "guard", "retention", "ingest/secrets", "slice/contexts", "slice/contexts/assemble", "retrieval", "retrieval/analysis",
+	"cmd/graphkernel/turns": {"standing", "ingest/admission", "slice/kinds", "capture", "cmd/graphkernel/capture", "internal/bom", "working", "belief", "belief/kinds", "belief/rules", "guard", "retention", "ingest/secrets", "slice/contexts", "slice/contexts/assemble", "retrieval", "retrieval/analysis",
 		"knowledge",
 		"client", "api", "slice/facts", "policy/standard", "access", "cmd/graphkernel/cli", "cmd/graphkernel/beliefs", "cmd/graphkernel/facts", "dag", "ingest", "kernel", "policy", "render", "slice", "store", "token",
 		"github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra",
@@ -170,15 +176,15 @@ var mayImport = map[string][]string{
 		"github.com/spf13/cobra",
 	},
 	"cmd/graphkernel/signing": {
-		"api", "access", "cmd/graphkernel/cli", "dag", "kernel", "ledger", "ledger/identity", "render", "slice", "store", "token",
+		"ledger/notary", "api", "access", "cmd/graphkernel/cli", "dag", "ledger", "ledger/identity", "render", "slice", "store", "token",
 		"github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra",
 	},
 	"cmd/graphkernel/storage": {
-		"api", "access/apikeys", "cmd/graphkernel/cli", "dag", "kernel", "policy/registry", "render", "slice/issued", "store", "store/fsck", "store/postgres", "store/sqlite", "store/transfer",
+		"ledger/notary", "api", "access/apikeys", "cmd/graphkernel/cli", "dag", "policy/registry", "render", "slice/issued", "store", "store/fsck", "store/postgres", "store/sqlite", "store/transfer",
 		"github.com/spf13/cobra",
 	},
 	"cmd/graphkernel/service": {
-		"retrieval/segments", "working", "capture", "access", "cmd/graphkernel/capture", "cmd/graphkernel/cli", "console", "internal/loopback", "internal/secretfile", "ingest/secrets", "cmd/graphkernel/facts", "dag", "ingest", "kernel", "ledger", "ledger/identity", "ledger/witness", "server", "server/certs", "server/mcp", "server/oidc", "store", "store/observed", "token",
+		"ingest/admission", "ledger/notary", "retrieval/segments", "working", "capture", "access", "cmd/graphkernel/capture", "cmd/graphkernel/cli", "console", "internal/loopback", "internal/secretfile", "ingest/secrets", "cmd/graphkernel/facts", "dag", "ingest", "kernel", "ledger", "ledger/identity", "ledger/witness", "server", "server/certs", "server/mcp", "server/oidc", "store", "store/observed", "token",
 		"github.com/jedib0t/go-pretty/v6", "github.com/prometheus/client_golang/prometheus", "github.com/spf13/cobra", "go.opentelemetry.io/otel", "go.yaml.in/yaml/v3",
 	},
 	"cmd/graphkernel/demo": {
@@ -193,7 +199,7 @@ var mayImport = map[string][]string{
 }
 
 // pure packages do no I/O and read no clock.
-var pure = []string{"belief/persona", "access", "atlas", "belief", "belief/journal", "belief/kinds", "belief/rules", "ingest/secrets", "guard", "retention", "working", "ledger/attest", "dag", "evidence", "history", "history/erasures", "history/heldback", "history/follow", "slice/facts", "slice/issued", "internal/canon", "knowledge", "ledger", "policy", "policy/registry", "render", "slice", "normalize", "retrieval/trajectory", "api", "api/describe"}
+var pure = []string{"belief/persona", "access", "atlas", "belief", "belief/journal", "belief/kinds", "belief/rules", "ingest/secrets", "guard", "retention", "standing", "standing/settings", "working", "ledger/attest", "dag", "evidence", "history", "history/erasures", "history/heldback", "history/follow", "slice/facts", "slice/issued", "internal/canon", "knowledge", "ledger", "policy", "policy/registry", "render", "slice", "normalize", "retrieval/trajectory", "api", "api/describe"}
 
 // effects are what a pure package cannot import.
 var effects = []string{"os", "net", "net/http", "database/sql", "math/rand", "math/rand/v2", "crypto/rand", "os/exec", "io/fs", "log", "log/slog"}
@@ -236,7 +242,7 @@ func TestImports(t *testing.T) {
 
 // namesKinds are the packages of which no back end may know: a kind of entry is a package of its
 // own, and stores keep entries and terms.
-var namesKinds = []string{"access", "access/apikeys", "belief", "belief/journal", "belief/kinds", "belief/rules", "knowledge", "normalize", "policy", "policy/registry", "slice", "slice/facts", "slice/issued", "history/erasures", "history/heldback", "token", "kernel"}
+var namesKinds = []string{"access", "access/apikeys", "belief", "belief/journal", "belief/kinds", "belief/rules", "knowledge", "normalize", "policy", "policy/registry", "slice", "slice/facts", "slice/issued", "history/erasures", "history/heldback", "standing", "standing/settings", "token", "kernel"}
 
 // TestBackEndsNameNoKind makes sure that a new kind of entry needs no line in a back end.
 func TestBackEndsNameNoKind(t *testing.T) {

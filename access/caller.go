@@ -3,6 +3,8 @@ package access
 import (
 	"context"
 	"strings"
+
+	"github.com/graphkernel/graphkernel/dag"
 )
 
 // Names of callers without a credential.
@@ -34,6 +36,12 @@ func (i Identity) Vouches() bool {
 	return i == (Identity{}) || i.Role.May(Believe) && !i.Model && i.Subject != Stdio
 }
 
+// Governs reports whether the caller may say whose words count. It may if its role has the permission Govern, the request does not
+// come from a model, and the caller is not an agent over stdio; also if a program embeds the kernel and names no caller.
+func (i Identity) Governs() bool {
+	return i == (Identity{}) || i.Role.May(Govern) && !i.Model && i.Subject != Stdio
+}
+
 // Bringer returns the caller's name for turns that the caller submitted: the id of an API key, Local, Stdio, or "jwt"
 // for any other caller. The subject of a JWT is left out because it may be a person's address, and turns are shown to
 // others. The record of the turn has the whole credential.
@@ -42,6 +50,19 @@ func (i Identity) Bringer() string {
 		return strings.TrimSuffix(JWT, ":")
 	}
 	return i.Subject
+}
+
+// Channel returns the channel by which turns of the caller come in, unless they are read from files.
+func (i Identity) Channel() dag.Channel {
+	switch {
+	case i == (Identity{}):
+		return dag.ChannelProgram
+	case i.Model || i.Subject == Stdio:
+		return dag.ChannelAgent
+	case i.Subject == Local:
+		return dag.ChannelCommand
+	}
+	return dag.ChannelAPI
 }
 
 type callerKey struct{}

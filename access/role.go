@@ -42,24 +42,27 @@ type Permission uint8
 
 // The permissions.
 const (
-	Admit        Permission = iota + 1 // add turns and facts
-	Cut                                // request slices
-	Verify                             // request the verification of tokens and bundles
-	ListPolicies                       // see the policies, in order to name one
-	Read                               // see turns, conversations, issued slices and events
-	Recall                             // see facts
-	Follow                             // check that the ledger only grows: checkpoints, tiles of hashes, consistency, keys
-	Replay                             // request that slices are cut again
-	Explain                            // ask why a turn is in a slice
-	Register                           // bind a policy's id
-	Erase                              // delete a turn's text for good
-	ManageKeys                         // create, list and revoke API keys of the tenant
-	Believe                            // revise, contract and expand beliefs, move the tags current and published, add and remove aliases
+	Admit            Permission = iota + 1 // add turns and facts
+	Cut                                    // request slices
+	Verify                                 // request the verification of tokens and bundles
+	ListPolicies                           // see the policies, in order to name one
+	Read                                   // see turns, conversations, issued slices and events
+	Recall                                 // see facts
+	Follow                                 // check that the ledger only grows: checkpoints, tiles of hashes, consistency, keys
+	Replay                                 // request that slices are cut again
+	Explain                                // ask why a turn is in a slice
+	Register                               // bind a policy's id
+	Erase                                  // delete a turn's text for good
+	ManageKeys                             // create, list and revoke API keys of the tenant
+	Believe                                // revise, contract and expand beliefs, move the tags current and published, add and remove aliases
+	Govern                                 // say whose words count: set the standing policy, grant standings to keys, register policies of standing and of guards
+	SpeakForOperator                       // bring turns of role system that count as the operator's word
 )
 
 var permissions = map[Permission]string{
 	Admit: "admit", Cut: "slice", Verify: "verify", ListPolicies: "list policies", Read: "read", Recall: "recall", Follow: "follow the log",
 	Replay: "replay", Explain: "explain", Register: "register policies", Erase: "erase", ManageKeys: "manage API keys", Believe: "revise beliefs",
+	Govern: "govern", SpeakForOperator: "speak for the operator",
 }
 
 // String returns the name of the permission in messages.
@@ -69,7 +72,7 @@ var granted = map[Role][]Permission{
 	Verifier: {Verify, Follow},
 	Agent:    {Admit, Cut, Verify, ListPolicies, Recall, Follow},
 	Auditor:  {Verify, ListPolicies, Read, Recall, Follow, Replay, Explain},
-	Admin:    {Admit, Cut, Verify, ListPolicies, Read, Recall, Follow, Replay, Explain, Register, Erase, ManageKeys, Believe},
+	Admin:    {Admit, Cut, Verify, ListPolicies, Read, Recall, Follow, Replay, Explain, Register, Erase, ManageKeys, Believe, Govern, SpeakForOperator},
 }
 
 // May reports whether a role has a permission. An unknown role has none.

@@ -31,7 +31,9 @@ func TestMay(t *testing.T) {
 		{0, no, no, no, no, no},
 		{access.ManageKeys, no, no, no, yes, no},
 		{access.Believe, no, no, no, yes, no},
-		{access.Believe + 1, no, no, no, no, no},
+		{access.Govern, no, no, no, yes, no},
+		{access.SpeakForOperator, no, no, no, yes, no},
+		{access.SpeakForOperator + 1, no, no, no, no, no},
 	} {
 		for role, want := range map[access.Role]bool{
 			access.Verifier: row.verifier, access.Agent: row.agent, access.Auditor: row.auditor, access.Admin: row.admin,
@@ -45,8 +47,8 @@ func TestMay(t *testing.T) {
 			names[row.permission.String()] = true
 		}
 	}
-	if len(names) != 13 || names[""] {
-		t.Errorf("the permissions have the names %v, want thirteen different ones", names)
+	if len(names) != 15 || names[""] {
+		t.Errorf("the permissions have the names %v, want fifteen different ones", names)
 	}
 }
 

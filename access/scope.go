@@ -23,7 +23,7 @@ const (
 type Scope struct {
 	Roles     string // roles of turns, joined by commas in the order of dag; "": the default
 	Authors   string // patterns in which * matches any text, sorted and joined by commas; "": any
-	SpeaksFor string // patterns of the authors for whom the key may speak
+	SpeaksFor string // patterns of the authors for whom the key may speak, each with a standing or without: PATTERN, PATTERN=member, PATTERN=owner
 	Spaces    string // patterns of the paths of spaces
 }
 
@@ -111,6 +111,11 @@ func (s Scope) Check() error {
 	if err := checkPatterns("authors that the key speaks for", s.SpeaksFor, MaxAuthors); err != nil {
 		return err
 	}
+	for _, item := range items(s.SpeaksFor) {
+		if _, _, err := grantOf(item); err != nil {
+			return err
+		}
+	}
 	if strings.ContainsFunc(s.Spaces, func(r rune) bool { return !isSpaceRune(r) && r != ',' && r != '*' }) {
 		return fmt.Errorf("%w: the patterns of spaces %.80q, want paths such as acme/support and acme/*", dag.ErrForm, s.Spaces)
 	}
@@ -137,8 +142,8 @@ func (s Scope) CheckFor(role Role) error {
 	switch {
 	case s.Roles+s.Authors != "" && !role.May(Admit):
 		return fmt.Errorf("%w: a key of role %s cannot admit turns, so it must not list roles or authors to admit", dag.ErrForm, role)
-	case s.SpeaksFor != "" && role != Agent:
-		return fmt.Errorf("%w: a key of role %s cannot list authors to speak for; only a key of role %s can", dag.ErrForm, role, Agent)
+	case s.SpeaksFor != "" && !role.May(Admit):
+		return fmt.Errorf("%w: a key of role %s cannot admit turns, so it must not list authors to speak for", dag.ErrForm, role)
 	case s.Spaces != "" && (role.May(Read) || !role.May(Recall)):
 		return fmt.Errorf("%w: a key of role %s cannot be limited to spaces; only a key of role %s can", dag.ErrForm, role, Agent)
 	}
@@ -210,8 +215,49 @@ func (i Identity) SpeaksForAll() bool {
 
 // SpeaksFor reports whether the kernel believes that the turns that a caller submits are the words of the named author.
 // Anyone can write any author into a turn; an agent's credential is believed only for the authors that an admin listed.
-func (i Identity) SpeaksFor(author string) bool {
-	return i.SpeaksForAll() || fitsAny(i.Admits.SpeaksFor, author)
+func (i Identity) SpeaksFor(author string) bool { return i.Grant(author) != dag.GrantRefused }
+
+// Grant returns what an admin granted to the caller's credential for an author: the greatest grant of the patterns that
+// match. A caller that speaks for all authors is granted nothing for an author that no pattern matches, and any other
+// caller is refused.
+func (i Identity) Grant(author string) dag.Grant {
+	granted := dag.GrantRefused
+	if i.SpeaksForAll() {
+		granted = 0
+	}
+	for _, item := range items(i.Admits.SpeaksFor) {
+		if pattern, grant, err := grantOf(item); err == nil && grant > granted && fits(pattern, author) {
+			granted = grant
+		}
+	}
+	return granted
+}
+
+// GrantsStanding reports whether the scope says of an author that it is an owner or a member.
+func (s Scope) GrantsStanding() bool { return strings.Contains(s.SpeaksFor, "=") }
+
+// Greatest returns the greatest grant of the scope for any author; 0 if there is none.
+func (s Scope) Greatest() (greatest dag.Grant) {
+	for _, item := range items(s.SpeaksFor) {
+		if _, grant, err := grantOf(item); err == nil {
+			greatest = max(greatest, grant)
+		}
+	}
+	return greatest
+}
+
+// grantOf reads an item of SpeaksFor.
+func grantOf(item string) (pattern string, grant dag.Grant, err error) {
+	pattern, standing, found := strings.Cut(item, "=")
+	switch {
+	case !found:
+		return pattern, dag.GrantSpeaks, nil
+	case standing == dag.GrantMember.String() && pattern != "":
+		return pattern, dag.GrantMember, nil
+	case standing == dag.GrantOwner.String() && pattern != "":
+		return pattern, dag.GrantOwner, nil
+	}
+	return "", 0, fmt.Errorf("%w: the key speaks for %.80q, want PATTERN, PATTERN=member or PATTERN=owner", dag.ErrForm, item)
 }
 
 // Sees reports whether a space of beliefs exists for the holder of a key.

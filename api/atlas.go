@@ -157,7 +157,7 @@ type Manifest struct {
 type BlameQuery struct {
 	AtlasView
 	ID     dag.TurnID `json:"id"`
-	Policy policy.ID  `json:"policy,omitempty" flag:": the policy under which slices are cut again (default: default@2)" is:"PolicyID" doc:"The policy under which slices are cut again; default@2 if left out."`
+	Policy policy.ID  `json:"policy,omitempty" flag:": the policy under which slices are cut again (default: default@3)" is:"PolicyID" doc:"The policy under which slices are cut again; default@3 if left out."`
 }
 
 // A Blame lists the turns that may have led to a turn.

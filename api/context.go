@@ -17,14 +17,16 @@ var AssembleContext = declare[ContextRequest, Context](Spec{ID: "assembleContext
 
 // A ContextRequest asks for a context.
 type ContextRequest struct {
-	Task   string         `json:"task,omitempty" max:"65536" doc:"What the agent is about to do, in words. It may be left out if there is an anchor." tool:"What you are about to do, or the question to answer, in words."`
-	Anchor string         `json:"anchor,omitempty" is:"TurnName" doc:"The turn from which the agent goes on." tool:"The turn to go on from: its id, at least 4 characters that begin it, or its external_id."`
-	Budget int            `json:"budget,omitempty" is:"1..1000000" doc:"The most tokens of text, counted as UTF-8 bytes divided by four; the policy's budget if left out, which is also the limit. Headings and markup are not counted; cost is that of the whole prompt." tool:"Tokens of text; default 1500."`
-	Policy policy.ID      `json:"policy,omitempty" is:"PolicyID" doc:"context@1 if left out." tool:"-"`
-	AsOf   dag.Seq        `json:"as_of,omitempty" is:"Seq" doc:"The graph as of this sequence number; 0 is the anchor's own, or the present without an anchor." tool:"-"`
-	Spaces []belief.Space `json:"spaces,omitempty" is:"BeliefSpace" doc:"The spaces of beliefs to use, up to 16; all if left out. Their beliefs of kinds that every context contains, such as hard rules, are always in it." tool:"-"`
-	Format string         `json:"format,omitempty" is:"bundle|markdown|xml|text|openai|anthropic|json" doc:"bundle is evidence; the other formats are prompts. markdown if left out." tool:"-"`
-	Prompt string         `json:"prompt,omitempty" is:"markdown|xml|text|openai|anthropic|json" doc:"The format of the prompt that a bundle is evidence of; markdown if left out." tool:"-"`
+	Task      string         `json:"task,omitempty" max:"65536" doc:"What the agent is about to do, in words. It may be left out if there is an anchor." tool:"What you are about to do, or the question to answer, in words."`
+	Anchor    string         `json:"anchor,omitempty" is:"TurnName" doc:"The turn from which the agent goes on." tool:"The turn to go on from: its id, at least 4 characters that begin it, or its external_id."`
+	Budget    int            `json:"budget,omitempty" is:"1..1000000" doc:"The most tokens of the prompt, headings and markup included, counted as UTF-8 bytes divided by four; the policy's budget if left out, which is also the limit." tool:"Tokens of the prompt; default 1500."`
+	Policy    policy.ID      `json:"policy,omitempty" is:"PolicyID" doc:"context@1 if left out." tool:"-"`
+	AsOf      dag.Seq        `json:"as_of,omitempty" is:"Seq" doc:"The graph as of this sequence number; 0 is the anchor's own, or the present without an anchor. If it is given, rules and beliefs are as of it, too, and the prompt says that it is of the past." tool:"-"`
+	Present   bool           `json:"present,omitempty" doc:"The graph as it is now, also with an anchor." tool:"-"`
+	RulesAsOf dag.Seq        `json:"rules_as_of,omitempty" is:"Seq" doc:"Asks for the bundle of a context that was handed out, once more: its rules_as_of, with its as_of, if it was asked for without as_of. Left out, rules, beliefs and standings are those of the present, or of as_of if that is given." tool:"-"`
+	Spaces    []belief.Space `json:"spaces,omitempty" is:"BeliefSpace" doc:"The spaces of beliefs to use, up to 16; all if left out. Their beliefs of kinds that every context contains, such as hard rules, are always in it." tool:"-"`
+	Format    string         `json:"format,omitempty" is:"bundle|markdown|xml|text|openai|anthropic|json" doc:"bundle is evidence; the other formats are prompts. markdown if left out." tool:"-"`
+	Prompt    string         `json:"prompt,omitempty" is:"markdown|xml|text|openai|anthropic|json" doc:"The format of the prompt that a bundle is evidence of; markdown if left out." tool:"-"`
 
 	Fit       int                  `json:"fit,omitempty" is:"1..67108864" doc:"The most bytes of the prompt: the budget is lowered until the prompt fits." tool:"-"`
 	NonEmpty  bool                 `json:"non_empty,omitempty" doc:"If nothing is chosen, the answer is the error not_found, and no context is recorded." tool:"-"`
@@ -67,6 +69,7 @@ type Context struct {
 	Format       string          `json:"format"`
 	Prompt       string          `json:"prompt,omitempty" doc:"The prompt, in the formats markdown, xml and text."`
 	Body         json.RawMessage `json:"body,omitempty" is:"Object" doc:"The prompt, in the formats openai and anthropic (members of a request to these APIs) and json."`
+	RulesAsOf    dag.Seq         `json:"rules_as_of" is:"Seq" doc:"The number as of which rules, beliefs and standings are."`
 	Cost         int             `json:"cost" doc:"Tokens of the prompt, markup included."`
 	Candidates   int             `json:"candidates" doc:"The number of turns, facts and beliefs that it was chosen from."`
 	Turns        []dag.TurnID    `json:"turns" is:"UUID" doc:"The turns that were chosen, by ascending id."`
@@ -81,6 +84,7 @@ type Sufficiency struct {
 	PPM     int      `json:"ppm" doc:"The share of the task's words that occur in the chosen items, in millionths."`
 	Level   string   `json:"level" is:"healthy|low|critical" doc:"healthy above 700000, low above 400000, critical below."`
 	Missing []string `json:"missing" doc:"Words of the task for which nothing was found."`
+	LeftOut []string `json:"left_out" doc:"Words of the task for which something was found that did not fit into the budget, or was worth too little."`
 }
 
 // ExplainContext says why a turn, a fact or a belief is in a context, or is not.
@@ -100,12 +104,12 @@ type ContextExplanation struct {
 	Turn        string        `json:"turn,omitempty" is:"UUID"`
 	Fact        string        `json:"fact,omitempty" is:"Digest"`
 	Belief      string        `json:"belief,omitempty" is:"Kref"`
-	Standing    string        `json:"standing" is:"chosen|required|too_costly|worthless|no_candidate"`
+	Outcome     string        `json:"outcome" is:"chosen|required|too_costly|worthless|no_candidate"`
 	Rank        int           `json:"rank,omitempty" is:"1.." doc:"Its place in the order of the choice, from 1."`
 	Chosen      int           `json:"chosen" doc:"The number of turns, facts and beliefs that were chosen."`
 	Candidates  int           `json:"candidates" doc:"The number that they were chosen from."`
 	Score       int           `json:"score,omitempty" doc:"The score when it was chosen or passed over, in millionths."`
-	Cost        int           `json:"cost,omitempty" doc:"Tokens of its text."`
+	Cost        int           `json:"cost,omitempty" doc:"Tokens that it takes of the budget; of what was not looked at, those of its text."`
 	Left        int           `json:"left,omitempty" doc:"Tokens of the budget that the items before it had left."`
 	From        []string      `json:"from,omitempty" is:"beliefs|constraints|facts|prompts|recent|search|slice" doc:"The sources that found it."`
 	Features    []Feature     `json:"features,omitempty"`
@@ -125,5 +129,5 @@ type ChosenBefore struct {
 	Fact   string `json:"fact,omitempty" is:"Digest"`
 	Belief string `json:"belief,omitempty" is:"Kref"`
 	Score  int    `json:"score" doc:"The score in millionths."`
-	Cost   int    `json:"cost" doc:"Tokens of its text."`
+	Cost   int    `json:"cost" doc:"Tokens that it takes of the budget."`
 }

@@ -354,7 +354,7 @@ type NewAPIKey struct {
 	Note      string `json:"note,omitempty" is:"KeyNote"`
 	Roles     string `json:"admits_roles,omitempty" doc:"The roles of the turns that it may admit, separated by commas; those of its role if absent."`
 	Authors   string `json:"admits_authors,omitempty" doc:"Patterns of the authors whose turns it may admit, separated by commas; any if absent."`
-	SpeaksFor string `json:"speaks_for,omitempty" doc:"Patterns of the authors for whom it speaks, separated by commas; nobody if absent. A turn that it brings in the name of another person is data. Only for the role agent."`
+	SpeaksFor string `json:"speaks_for,omitempty" doc:"Patterns of the authors for whom it speaks, separated by commas; nobody if absent. A turn that a key of role agent brings in the name of another person is data; a key of role admin speaks for everybody. PATTERN=owner and PATTERN=member say what the author counts for. Only for these two roles."`
 	Spaces    string `json:"spaces,omitempty" doc:"Patterns of the spaces of beliefs that it sees, separated by commas; all if absent. Only for the role agent."`
 }
 

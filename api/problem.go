@@ -50,6 +50,8 @@ const (
 	CodeEvidence        Code = "unknown_evidence"
 	CodeConstraints     Code = "too_many_constraints"
 	CodeWaiting         Code = "too_many_waiting"
+	CodeSettings        Code = "too_many_settings"
+	CodeStanding        Code = "standing_changed"
 	CodePersona         Code = "persona_refused"
 	CodeAlias           Code = "alias_conflict"
 	CodeForked          Code = "ledger_forked"
@@ -146,6 +148,8 @@ var Kinds = map[Code]Kind{
 	CodeBelief:          {Status: 409, Title: "The statements contradict a belief", Exit: ExitInternal, Advice: "; nothing was changed; base says what is believed now"},
 	CodeConstraints:     {Status: 422, Title: "The space has too many constraints", Exit: ExitInternal, Advice: "; only a person ends one; ask with spaces for other spaces meanwhile"},
 	CodeWaiting:         {Status: 422, Title: "Too many proposals wait", Exit: ExitInternal, Advice: "; nothing was changed; a person has to decide some of them first"},
+	CodeSettings:        {Status: 422, Title: "The tenant has too many settings of its standing policy", Exit: ExitInternal},
+	CodeStanding:        {Status: 409, Title: "Another standing policy is in force by now", Exit: ExitInternal},
 	CodeWorkingFull:     {Status: 422, Title: "Working memory is full", Exit: ExitInternal, Advice: "; consolidate or clear a session"},
 	CodeAlias:           {Status: 409, Title: "The aliases contradict each other", Exit: ExitInternal},
 	CodeInternal:        {Status: 500, Title: "Internal error", Exit: ExitInternal, Withheld: true},

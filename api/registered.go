@@ -11,7 +11,7 @@ import (
 
 // AdmissionOf returns the API form of the reason for a turn's admission to a slice.
 func AdmissionOf(a *slice.Admission) Admission {
-	w := Admission{ScoreNano: uint64(a.Score), Distance: a.Distance, Via: a.Via.String(), Number: uint64(a.Number), Voice: a.Voice.String(), Cost: a.Cost}
+	w := Admission{ScoreNano: uint64(a.Score), Distance: a.Distance, Via: a.Via.String(), Number: uint64(a.Number), Voice: a.Voice.String(), Cost: a.Cost, Standing: a.Standing.String(), Rule: int(a.Rule)}
 	if a.Via != slice.ViaAnchor {
 		w.From = a.From
 	}

@@ -103,8 +103,8 @@ type ConversationTurns struct {
 // A SliceRequest asks for a slice.
 type SliceRequest struct {
 	Anchor string    `json:"anchor" is:"TurnName" tool:"The turn, usually the one to answer: its id, at least 4 characters that begin it, or its external_id."`
-	Policy policy.ID `json:"policy,omitempty" is:"PolicyID" tool:"NAME@VERSION, default@2 if left out."`
-	AsOf   dag.Seq   `json:"as_of,omitempty" is:"Seq" doc:"The graph as of this sequence number; 0 is the anchor's own under a policy with direction past, otherwise the present." tool:"As of this number; 0: the anchor's (default@1: now)."`
+	Policy policy.ID `json:"policy,omitempty" is:"PolicyID" tool:"NAME@VERSION, default@3 if left out."`
+	AsOf   dag.Seq   `json:"as_of,omitempty" is:"Seq" doc:"The graph as of this sequence number; 0 is the anchor's own, or the newest setting's of the standing policy, under a policy with direction past, otherwise the present." tool:"As of this number; 0: the anchor's (default@1: now)."`
 	Format string    `json:"format,omitempty" is:"bundle|markdown|messages" doc:"bundle is evidence; markdown and messages (OpenAI chat form) are for people and prompts." tool:"What the text is; bundle by default."`
 }
 
@@ -119,7 +119,7 @@ const (
 type Cutting struct {
 	Anchor string    `json:"anchor" is:"TurnName"`
 	Policy policy.ID `json:"policy,omitempty" is:"PolicyID"`
-	AsOf   dag.Seq   `json:"as_of,omitempty" is:"Seq" doc:"The graph as of this sequence number; 0 is the anchor's own under a policy with direction past, otherwise the present."`
+	AsOf   dag.Seq   `json:"as_of,omitempty" is:"Seq" doc:"The graph as of this sequence number; 0 is the anchor's own, or the newest setting's of the standing policy, under a policy with direction past, otherwise the present."`
 }
 
 // ExplainCutting selects a slice and a turn to explain.
@@ -296,9 +296,11 @@ type Admission struct {
 	Distance  int        `json:"distance"`
 	Via       string     `json:"via" is:"anchor|parent|child|sibling|prompt|touch"`
 	From      dag.TurnID `json:"from,omitzero" is:"UUID"`
-	Number    uint64     `json:"number,omitempty" doc:"Under slice_policy_v2: the number of the turn."`
-	Voice     string     `json:"voice,omitempty" is:"person|agent|tool|harness" doc:"Under slice_policy_v2: whose words the turn contains."`
-	Cost      int        `json:"cost,omitempty" doc:"Under slice_policy_v2: the cost in tokens of bytes/4@1."`
+	Number    uint64     `json:"number,omitempty" doc:"From slice_policy_v2 on: the number of the turn."`
+	Voice     string     `json:"voice,omitempty" is:"person|agent|tool|harness" doc:"From slice_policy_v2 on: who produced the words of the turn."`
+	Cost      int        `json:"cost,omitempty" doc:"From slice_policy_v2 on: the cost in tokens of bytes/4@1."`
+	Standing  string     `json:"standing,omitempty" is:"outside|guest|agent|member|owner|system" doc:"Under slice_policy_v3: what the turn counts for."`
+	Rule      int        `json:"rule,omitempty" is:"0..256" doc:"Under slice_policy_v3: the number of the rule of the standing policy that decides, from 1."`
 }
 
 // A Rival is a selected turn with the reason for its selection: in a preview, or where another turn was not selected.
@@ -315,11 +317,12 @@ type Explanation struct {
 	PolicyID     policy.ID     `json:"policy_id" is:"PolicyID"`
 	AsOf         dag.Seq       `json:"as_of" is:"Seq"`
 	Selected     bool          `json:"selected"`
-	Standing     string        `json:"standing" is:"selected|beaten|too_costly|too_far|later|unreached|unconnected|not_in_view"`
+	Outcome      string        `json:"outcome" is:"selected|beaten|too_costly|too_far|later|unreached|unconnected|not_in_view"`
 	Rank         int           `json:"rank,omitempty" is:"1.." doc:"Its place in the order of selection, from 1."`
 	TurnsInSlice int           `json:"turns_in_slice"`
 	EdgesAway    int           `json:"edges_away" is:"-1.." doc:"The fewest edges from the anchor; -1 if no path was found."`
 	Admission    *Admission    `json:"admission,omitempty"`
+	CountsBy     policy.ID     `json:"counts_by,omitempty" is:"PolicyID" doc:"Under slice_policy_v3: the standing policy that decides what the turn counts for."`
 	BeatenBy     *Rival        `json:"beaten_by,omitempty"`
 	Lost         []dag.TurnID  `json:"lost,omitempty" is:"UUID" doc:"If without was asked for: other turns that would not have been selected without it."`
 	Instead      []dag.TurnID  `json:"instead,omitempty" is:"UUID" doc:"If without was asked for: turns that would have been selected instead."`
@@ -487,4 +490,6 @@ type Caller struct {
 	Tenant string  `json:"tenant" is:"Tenant"`
 	Role   string  `json:"role"`
 	Head   dag.Seq `json:"head" is:"Seq" doc:"The newest sequence number of the tenant."`
+
+	Standing string `json:"standing" is:"outside|guest|agent|member|owner|system" doc:"How much what the caller asks for counts, under the standing policy in force."`
 }

@@ -22,7 +22,7 @@ func BenchmarkSignedSlice(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		s, err := slice.Cut(w.view, w.anchor, p)
+		s, err := slice.Cut(w.view, w.anchor, p, nil)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -44,7 +44,7 @@ func BenchmarkVerify(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	s, err := slice.Cut(w.view, w.anchor, p)
+	s, err := slice.Cut(w.view, w.anchor, p, nil)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -77,7 +77,7 @@ func BenchmarkSelect(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := slice.Select(w.view, w.anchor, params); err != nil {
+		if _, err := slice.Select(w.view, w.anchor, params, nil); err != nil {
 			b.Fatal(err)
 		}
 	}

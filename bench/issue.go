@@ -102,7 +102,7 @@ func issues(ctx context.Context, r *report, y *yard, turns, length, nodes, clien
 				if err == nil && way.proof {
 					_, err = i.kernel.Ledger().Attest(ctx, g.tenant, issued.Bundle)
 				} else if err == nil && way.signed {
-					_, err = i.kernel.Ledger().Sign(ctx, g.tenant, issued)
+					_, err = i.kernel.Ledger().Sign(ctx, g.tenant, issued, issued.Record)
 				}
 				return err
 			}}})

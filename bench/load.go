@@ -109,6 +109,7 @@ func batchesOf(drafts []dag.Draft) ([]store.Batch, error) {
 			return nil, err
 		}
 		marked, _ := marks.Of(d)
+		marked.Origin.Channel = dag.ChannelLines
 		arrivals[i] = store.Arrival{
 			Turn:    dag.Turn{ID: d.ID, Conversation: d.Conversation, Role: d.Role, Phase: d.Phase, Salience: d.Salience, CreatedAt: d.CreatedAt},
 			Parents: d.Parents, Body: slice.AppendBody(nil, &body), Salt: *d.Salt, Marks: marked,

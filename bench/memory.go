@@ -93,13 +93,13 @@ func (w *world) measure(ctx context.Context, r *report, rounds int, a *token.Aut
 	if err != nil {
 		return err
 	}
-	picks, err := slice.Select(w.view, w.anchor, params)
+	picks, err := slice.Select(w.view, w.anchor, params, nil)
 	if err != nil || len(picks) != params.Walk().MaxNodes {
 		return fmt.Errorf("the slice has %d turns, want %d: %w", len(picks), params.Walk().MaxNodes, err)
 	}
 	buf := make([]byte, 0, 1<<20)
 	sign := func() (*slice.Slice, slice.Seal, error) {
-		s, err := slice.Cut(w.view, w.anchor, p)
+		s, err := slice.Cut(w.view, w.anchor, p, nil)
 		if err != nil {
 			return nil, slice.Seal{}, err
 		}
@@ -120,7 +120,7 @@ func (w *world) measure(ctx context.Context, r *report, rounds int, a *token.Aut
 	kept = bytes.Clone(kept)
 	verifier := token.NewVerifier(a)
 	selects := &candidate{name: "selection alone", burst: 3, run: func(context.Context, int) error {
-		_, err := slice.Select(w.view, w.anchor, params)
+		_, err := slice.Select(w.view, w.anchor, params, nil)
 		return err
 	}}
 	signs := &candidate{name: "signed slice", burst: 3, run: func(context.Context, int) error {

@@ -132,7 +132,7 @@ func TestAlternatives(t *testing.T) {
 
 func selected(t *testing.T, v dag.View, anchor dag.TurnID, p policy.SlicePolicyV1) []dag.TurnID {
 	t.Helper()
-	picks, err := slice.Select(v, anchor, p)
+	picks, err := slice.Select(v, anchor, p, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -199,7 +199,7 @@ func TestEveryOperation(t *testing.T) {
 			bundle client.Bundle
 			policy policy.ID
 			asOf   dag.Seq
-		}{{b, "default@2", 4}, {now, "default@1", 1504}} {
+		}{{b, "default@3", 4}, {now, "default@1", 1504}} {
 			got := is.bundle.Claim
 			if got.Anchor != ids[3] || len(got.Turns) != 4 || got.AsOf != is.asOf || got.Provenance.PolicyID != is.policy {
 				t.Errorf("got %+v", got)
@@ -384,16 +384,26 @@ func TestEveryOperation(t *testing.T) {
 			}
 		}
 	})
+	t.Run("standings", func(t *testing.T) {
+		set := must(client.Do(ctx, c, api.SetStanding, api.NewStanding{PolicyID: "standing-team@1"}))
+		if now := must(client.Do(ctx, c, api.GetStanding, api.StandingQuery{})); now.PolicyID != "standing-team@1" || len(now.Settings) != 1 || now.Settings[0] != *set.Set {
+			t.Errorf("got %+v, set %+v", now, set)
+		}
+		if of := must(client.Do(ctx, c, api.ListStandings, api.StandingsQuery{Turn: &ids[0]})); len(of.Turns) != 1 || of.Turns[0].Turn != ids[0] || of.Turns[0].Standing == "" {
+			t.Errorf("got %+v", of)
+		}
+	})
 	t.Run("keys", func(t *testing.T) {
 		made := must(client.Do(ctx, c, api.CreateKey, api.NewAPIKey{Role: "agent", Note: "the build farm", Roles: "assistant", Authors: "agent:*"}))
-		if who := must(must(client.New(s.URL, made.Key, client.Options{})).Caller(ctx)); who.Tenant != "default" || who.Role != "agent" || who.Head == 0 {
+		if who := must(must(client.New(s.URL, made.Key, client.Options{})).Caller(ctx)); who.Tenant != "default" || who.Role != "agent" || who.Standing != "agent" || who.Head == 0 {
 			t.Errorf("got %+v", who)
 		}
-		if who := must(c.Caller(ctx)); who.Role != "admin" {
+		if who := must(c.Caller(ctx)); who.Role != "admin" || who.Standing != "member" {
 			t.Errorf("got %+v", who)
 		}
 		list := must(client.Do(ctx, c, api.ListKeys, api.None{}))
-		if last := list.Keys[len(list.Keys)-1]; last.ID != made.ID || last.Note != "the build farm" || last.Roles != "assistant" || last.Authors != "agent:*" {
+		at := slices.IndexFunc(list.Keys, func(k api.APIKey) bool { return k.ID == made.ID })
+		if last := list.Keys[max(at, 0)]; last.ID != made.ID || last.Note != "the build farm" || last.Roles != "assistant" || last.Authors != "agent:*" {
 			t.Errorf("got %+v", last)
 		}
 		if gone := must(client.Do(ctx, c, api.RevokeKey, api.APIKeyByID{ID: made.ID})); gone.Already || gone.RevokedAt == 0 {
@@ -416,7 +426,7 @@ func TestEveryOperation(t *testing.T) {
 		if got := must(c.Policies().Get(ctx, "narrow@1")); got != narrow {
 			t.Errorf("got %+v", got)
 		}
-		if got := must(c.Policies().All(ctx)).All(); len(got) != len(must(standard.Registry()).All())+1 || got[7].ID() != facts.PolicyID || got[10] != narrow {
+		if got := must(c.Policies().All(ctx)).All(); len(got) != len(must(standard.Registry()).All())+1 || got[8].ID() != facts.PolicyID || got[11] != narrow {
 			t.Errorf("got %+v", got)
 		}
 		wider := must(standard.Forms().ParseRegistration([]byte(`{"policy_id":"narrow@1","policy":{"type":"slice_policy_v1","max_nodes":3}}`)))
@@ -609,7 +619,8 @@ func TestEveryOperation(t *testing.T) {
 		turns, erasures, issued, acts, beliefs := 0, 0, 0, 0, 0
 		until, cancel := context.WithCancel(ctx)
 		defer cancel()
-		head := int(must(client.Do(ctx, c, api.CountKnowledge, api.KnowledgeCount{Brief: true})).AsOf) // each number has an event
+		head := int(must(client.Do(ctx, c, api.CountKnowledge, api.KnowledgeCount{Brief: true})).AsOf) // each number has an event, except settings
+		head -= len(must(client.Do(ctx, c, api.GetStanding, api.StandingQuery{})).Settings)
 		for e, err := range c.Events(until, client.Beginning) {
 			if err != nil {
 				t.Fatal(err)
@@ -672,7 +683,7 @@ func TestEveryOperation(t *testing.T) {
 			t.Errorf("a bundle that was never issued: %v", err)
 		}
 		why := must(client.Do(ctx, c, api.ExplainContext, api.ExplainContextRequest{ContextID: id, Turn: made.Claim.Turns[0].ID.String()}))
-		if why.Standing != "chosen" || why.Rank == 0 || why.Chosen != len(made.Claim.Turns)+len(made.Claim.Facts) || why.Candidates != len(made.Claim.Candidates) || why.Explanation == "" {
+		if why.Outcome != "chosen" || why.Rank == 0 || why.Chosen != len(made.Claim.Turns)+len(made.Claim.Facts) || why.Candidates != len(made.Claim.Candidates) || why.Explanation == "" {
 			t.Errorf("%+v", why)
 		}
 		spelled := must(c.Contexts().Assemble(ctx, api.ContextRequest{Task: "what was said of <b> & \u2028", Anchor: ids[3].String(), Budget: 500}))

@@ -64,6 +64,8 @@ func contextOf(r *api.ContextRequest, data []byte, digest, id string) (Context, 
 		return Context{}, fmt.Errorf("the prompt has %d bytes, but at most %d were requested", len(b.Claim.Render()), r.Fit)
 	case p.PolicyID != want:
 		return Context{}, fmt.Errorf("the policy of the bundle is %s, but %s was requested", p.PolicyID, want)
+	case r.RulesAsOf == 0 && asked.Past != (r.AsOf != 0) || r.RulesAsOf != 0 && asked.RulesAsOf != r.RulesAsOf:
+		return Context{}, fmt.Errorf("the rules of the context are as of %d, which is not what was requested", asked.RulesAsOf)
 	case r.AsOf != 0 && b.Claim.AsOf != r.AsOf:
 		return Context{}, fmt.Errorf("the bundle is as of %d, but %d was requested", b.Claim.AsOf, r.AsOf)
 	}

@@ -94,12 +94,12 @@ func TestSliceLies(t *testing.T) {
 		want   string // "": it is good
 	}{
 		{"nothing", client.Request{Anchor: ids[3]}, true3, func(*told) {}, ""},
-		{"nothing, all named", client.Request{Anchor: ids[3], Policy: "default@2", AsOf: 4}, early, func(*told) {}, ""},
+		{"nothing, all named", client.Request{Anchor: ids[3], Policy: "default@3", AsOf: 4}, early, func(*told) {}, ""},
 		{"a word", client.Request{Anchor: ids[3]}, true3, replaced("tests pass", "tests fail"), "SHA-256"},
 		{"a word and the digest", client.Request{Anchor: ids[3]}, true3, both(replaced("tests pass", "tests fail"), sealed), "check bodies fails"},
 		{"the reading order and the digest", client.Request{Anchor: ids[3]}, true3, both(replaced(`"slice_id":"`, `"slice_id":"0`), sealed), "malformed bundle"},
 		{"a space and the digest", client.Request{Anchor: ids[3]}, true3, both(replaced(`{"anchor"`, `{ "anchor"`), sealed), "malformed bundle"},
-		{"the version and the digest", client.Request{Anchor: ids[3]}, true3, both(replaced("gkp/2", "gkp/9"), sealed), "unknown version"},
+		{"the version and the digest", client.Request{Anchor: ids[3]}, true3, both(replaced("gkp/3", "gkp/9"), sealed), "unknown version"},
 		{"the digest", client.Request{Anchor: ids[3]}, true3, func(a *told) { a.header["ETag"] = `"` + digest(nil) + `"` }, "SHA-256"},
 		{"no digest", client.Request{Anchor: ids[3]}, true3, func(a *told) { delete(a.header, "ETag") }, "SHA-256"},
 		{"a weak digest", client.Request{Anchor: ids[3]}, true3, func(a *told) { a.header["ETag"] = "W/" + a.header["ETag"] }, "SHA-256"},

@@ -20,7 +20,7 @@ import (
 type Request struct {
 	Anchor dag.TurnID
 	Policy policy.ID // "" is policy.DefaultID
-	AsOf   dag.Seq   // 0: the anchor's own under a policy of direction past, and the present otherwise
+	AsOf   dag.Seq   // 0: the anchor's own, or the newest setting's of the standing policy, under a policy of direction past, and the present otherwise
 }
 
 func (r *Request) wire(format string) api.SliceRequest {

@@ -47,10 +47,6 @@ func (d *policiesData) body(token string) h.Node {
 	}
 }
 
-func (v *visit) may(p access.Permission) bool {
-	return v.who != nil && access.Role(v.who.Role).May(p)
-}
-
 func policies(v *visit) (*page, error) { return v.policies("", "") }
 
 func (v *visit) policies(text, wrong string) (*page, error) {
@@ -72,11 +68,11 @@ func registerPolicy(v *visit) (*page, error) {
 	text := v.r.PostFormValue("policy")
 	var in api.PolicyRegistration
 	if err := json.Unmarshal([]byte(text), &in); err != nil {
-		return v.again(text, "That is no JSON of the form {\"policy_id\":…,\"policy\":{…}}: "+err.Error())
+		return v.again(v.policies(text, "That is no JSON of the form {\"policy_id\":…,\"policy\":{…}}: "+err.Error()))
 	}
 	got, err := ask(v, api.RegisterPolicy, in)
 	if p := problemIn(err); p != nil && p.Status < 500 && p.Status != http.StatusUnauthorized {
-		return v.again(text, p.Detail)
+		return v.again(v.policies(text, p.Detail))
 	}
 	if err != nil {
 		return nil, err
@@ -84,8 +80,8 @@ func registerPolicy(v *visit) (*page, error) {
 	return &page{to: string("/policies/" + got.PolicyID)}, nil
 }
 
-func (v *visit) again(text, wrong string) (*page, error) {
-	p, err := v.policies(text, wrong)
+// again shows a form again that was not accepted.
+func (v *visit) again(p *page, err error) (*page, error) {
 	if err == nil {
 		err = v.answer(http.StatusUnprocessableEntity, p)
 	}
@@ -191,11 +187,7 @@ func createKey(v *visit) (*page, error) {
 	form := v.r.PostFormValue
 	made, err := ask(v, api.CreateKey, api.NewAPIKey{Role: form("role"), Note: strings.TrimSpace(form("note")), Roles: strings.TrimSpace(form("roles")), Authors: strings.TrimSpace(form("authors")), Spaces: strings.TrimSpace(form("spaces"))})
 	if p := problemIn(err); p != nil && p.Status < 500 && p.Status != http.StatusUnauthorized && p.Status != http.StatusForbidden {
-		answer, err := v.keys(nil, p.Detail)
-		if err == nil {
-			err = v.answer(http.StatusUnprocessableEntity, answer)
-		}
-		return nil, err
+		return v.again(v.keys(nil, p.Detail))
 	}
 	if err != nil {
 		return nil, err

@@ -79,21 +79,3 @@ func (co *Console) asset(w http.ResponseWriter, r *http.Request) {
 	}
 	_, _ = w.Write(data) // the browser is gone
 }
-
-// compress sends an answer, compressed if the browser accepts that. The only secret in it is the token, which belongs to one sign-in.
-// Compression does not reveal it, although the page also contains text by others: another site can cause the request but cannot read the
-// answer.
-func (v *visit) compress(status int, data []byte) {
-	h := v.w.Header()
-	h.Set("Vary", "Accept-Encoding")
-	if len(data) > 1<<10 && strings.Contains(v.r.Header.Get("Accept-Encoding"), "gzip") {
-		h.Set("Content-Encoding", "gzip")
-		v.w.WriteHeader(status)
-		w, _ := gzip.NewWriterLevel(v.w, gzip.BestSpeed) // the level exists
-		_, _ = w.Write(data)                             // the browser is gone
-		_ = w.Close()
-		return
-	}
-	v.w.WriteHeader(status)
-	_, _ = v.w.Write(data) // the browser is gone
-}

@@ -1,9 +1,7 @@
 package console
 
 import (
-	"errors"
 	"io"
-	"mime"
 	"net/http"
 	"slices"
 
@@ -51,21 +49,6 @@ func ofAnother(v *api.BundleVerdict) h.Node {
 		return nil
 	}
 	return h.P(h.Text("Everything but the token holds. It may be evidence of another kernel, whose keys this service does not have: ask its operator for the trust file, by another way than the bundle, and run "), code("graphkernel verify --trust FILE FOLDER"), h.Text("."))
-}
-
-// readFile reads a form with a file into memory. The file belongs to the caller, so it is never written to the disk of this machine.
-func (v *visit) readFile() error {
-	if media, _, err := mime.ParseMediaType(v.r.Header.Get("Content-Type")); err != nil || media != "multipart/form-data" {
-		return refused(http.StatusUnsupportedMediaType, "a form with a file is multipart/form-data; got the Content-Type %.80q", v.r.Header.Get("Content-Type"))
-	}
-	v.r.Body = http.MaxBytesReader(v.w, v.r.Body, mostFile)
-	var tooLong *http.MaxBytesError
-	if err := v.r.ParseMultipartForm(mostFile); errors.As(err, &tooLong) {
-		return refused(http.StatusRequestEntityTooLarge, "this file has more than %d bytes; check it with graphkernel verify", mostFile)
-	} else if err != nil {
-		return refused(http.StatusBadRequest, "this form cannot be read: %v", err)
-	}
-	return nil
 }
 
 // checkForm shows the empty form.

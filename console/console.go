@@ -7,13 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"mime"
 	"net/http"
 	"net/url"
 	"runtime/debug"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/client"
@@ -173,17 +171,7 @@ type page struct {
 }
 
 // A visit is one request to the console.
-type visit struct {
-	*Console
-	w      http.ResponseWriter
-	r      *http.Request
-	client *client.Client
-	bearer string      // the key for requests to the service
-	who    *api.Caller // nil: nobody is signed in
-	sign   *signature  // nil: there is no cookie
-}
-
-func (v *visit) ctx() context.Context { return v.r.Context() }
+type visit struct{ session }
 
 // ask calls an operation of the service with the key of the visit.
 func ask[In, Out any](v *visit, op api.Operation[In, Out], in In) (Out, error) {
@@ -200,7 +188,7 @@ const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; 
 // page returns the handler of a route.
 func (co *Console) page(p route) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		v := &visit{Console: co, w: w, r: r}
+		v := &visit{session{Console: co, asker: asker{exchange: exchange{w, r}, service: co.config.Service}}}
 		err := v.guarded(p)
 		if err != nil {
 			err = v.fail(err)
@@ -249,42 +237,6 @@ func (v *visit) pass(p route) (*page, error) {
 		}
 	}
 	return p.do(v)
-}
-
-// mostForm is the maximum size of a form in bytes.
-const mostForm = 1 << 20
-
-// read parses the query and the form. It rejects them if any part cannot be parsed, because net/http would leave that part out.
-func (v *visit) read() error {
-	q, err := url.ParseQuery(v.r.URL.RawQuery)
-	if err != nil {
-		return refused(http.StatusBadRequest, "the query of this address cannot be read: %v", err)
-	}
-	if v.r.Method == http.MethodPost && v.r.URL.Path != checkPath {
-		v.r.Body = http.MaxBytesReader(v.w, v.r.Body, mostForm)
-		if media, _, err := mime.ParseMediaType(v.r.Header.Get("Content-Type")); err != nil || media != "application/x-www-form-urlencoded" {
-			return refused(http.StatusUnsupportedMediaType, "a form is application/x-www-form-urlencoded; got the Content-Type %.80q", v.r.Header.Get("Content-Type"))
-		}
-		var tooLong *http.MaxBytesError
-		if err := v.r.ParseForm(); errors.As(err, &tooLong) {
-			return refused(http.StatusRequestEntityTooLarge, "this form has more than %d bytes", mostForm)
-		} else if err != nil {
-			return refused(http.StatusBadRequest, "this form cannot be read: %v", err)
-		}
-	}
-	if !utf8.ValidString(v.r.URL.Path) {
-		return refused(http.StatusBadRequest, "the path of this address is not UTF-8: %.200q", v.r.URL.Path)
-	}
-	for _, values := range []url.Values{q, v.r.PostForm} {
-		for name, list := range values {
-			for _, value := range append(list, name) {
-				if !utf8.ValidString(value) {
-					return refused(http.StatusBadRequest, "%.40q is not UTF-8: %.200q", name, value)
-				}
-			}
-		}
-	}
-	return nil
 }
 
 // errNobody is returned if a page needs a sign-in and there is none.

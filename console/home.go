@@ -162,8 +162,8 @@ func (c *checkpoint) Witnessed() string {
 }
 
 // checkpoint asks the service for the ledger's head.
-func (v *visit) checkpoint() (*checkpoint, *missing, error) {
-	text, err := v.bytes("/log/checkpoint")
+func (a *asker) checkpoint() (*checkpoint, *missing, error) {
+	text, err := a.bytes("/log/checkpoint")
 	if err != nil {
 		m, err := optional(err)
 		return nil, m, err

@@ -520,8 +520,8 @@ func download(v *visit) (*page, error) {
 }
 
 // trust returns the keys that the service publishes as a trust file (docs/evidence.md, section 6).
-func (v *visit) trust() ([]byte, error) {
-	data, err := v.bytes("/log/keys")
+func (a *asker) trust() ([]byte, error) {
+	data, err := a.bytes("/log/keys")
 	if err != nil {
 		return nil, err
 	}

@@ -91,8 +91,8 @@ func ledgerPage(v *visit) (*page, error) {
 }
 
 // proof asks the service for a proof. A fault in the question is stored in wrong, to be shown next to the form.
-func (v *visit) proof(path string, wrong *string) (string, error) {
-	text, err := v.bytes(path)
+func (a *asker) proof(path string, wrong *string) (string, error) {
+	text, err := a.bytes(path)
 	if p := problemIn(err); p != nil && p.Status >= 400 && p.Status < 500 && p.Status != http.StatusUnauthorized {
 		*wrong = p.Detail
 		return "", nil

@@ -2,7 +2,6 @@ package console
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 	"net/http"
 
@@ -68,59 +67,59 @@ func (h *held) code() int {
 	return h.status
 }
 
+// An asker asks the service with the key of a visit.
+type asker struct {
+	exchange
+	service http.Handler
+	client  *client.Client
+	bearer  string
+}
+
 // use creates the visit's client with a key. It sends nothing.
-func (v *visit) use(bearer string) (err error) {
-	v.bearer = bearer
-	v.client, err = client.New(address, bearer, client.Options{Transport: doorway{v.config.Service, v.r}, Attempts: 1})
+func (a *asker) use(bearer string) (err error) {
+	a.bearer = bearer
+	a.client, err = client.New(address, bearer, client.Options{Transport: doorway{a.service, a.r}, Attempts: 1})
 	return err
 }
 
 // request returns a request to the service whose answer no client reads.
-func (v *visit) request(path string) (*http.Request, error) {
-	r, err := http.NewRequestWithContext(v.ctx(), http.MethodGet, address+path, http.NoBody)
+func (a *asker) request(path string) (*http.Request, error) {
+	r, err := http.NewRequestWithContext(a.ctx(), http.MethodGet, address+path, http.NoBody)
 	if err != nil {
 		return nil, err
 	}
-	r.Header.Set("Authorization", "Bearer "+v.bearer)
-	return doorway{v.config.Service, v.r}.carry(r), nil
+	r.Header.Set("Authorization", "Bearer "+a.bearer)
+	return doorway{a.service, a.r}.carry(r), nil
 }
 
 // bytes returns an answer that is not JSON, or whose bytes must not change.
-func (v *visit) bytes(path string) ([]byte, error) {
-	r, err := v.request(path)
+func (a *asker) bytes(path string) ([]byte, error) {
+	r, err := a.request(path)
 	if err != nil {
 		return nil, err
 	}
 	h := &held{header: http.Header{}}
-	v.config.Service.ServeHTTP(h, r)
+	a.service.ServeHTTP(h, r)
 	if h.code() != http.StatusOK {
-		return nil, v.problem(h)
+		return nil, a.problem(h)
 	}
 	return h.body.Bytes(), nil
 }
 
 // problem returns the error in an answer.
-func (v *visit) problem(h *held) error {
+func (a *asker) problem(h *held) error {
 	return client.ProblemOf(&http.Response{StatusCode: h.code(), Header: h.header, Body: io.NopCloser(&h.body)})
 }
 
 // passOn passes on an answer of the service as it arrives, such as a stream of events.
-func (v *visit) passOn(path string) error {
-	r, err := v.request(path)
+func (a *asker) passOn(path string) error {
+	r, err := a.request(path)
 	if err != nil {
 		return err
 	}
-	if id := v.r.Header.Get("Last-Event-ID"); id != "" {
+	if id := a.r.Header.Get("Last-Event-ID"); id != "" {
 		r.Header.Set("Last-Event-ID", id)
 	}
-	v.config.Service.ServeHTTP(v.w, r)
+	a.service.ServeHTTP(a.w, r)
 	return nil
-}
-
-// file sends bytes as a file download.
-func (v *visit) file(name, media string, data []byte) {
-	h := v.w.Header()
-	h.Set("Content-Type", media)
-	h.Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", name))
-	v.compress(http.StatusOK, data)
 }

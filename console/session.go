@@ -17,6 +17,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/client"
 )
 
@@ -203,36 +205,44 @@ func cookieName(r *http.Request, name string) string {
 	return name
 }
 
+// A session is who visits, as far as a key or a cookie says.
+type session struct {
+	*Console
+	asker
+	who  *api.Caller // nil: nobody is signed in
+	sign *signature  // nil: there is no cookie
+}
+
 // set stores a signature in a cookie.
-func (v *visit) set(name string, sign *signature, lasts time.Duration, site http.SameSite) error {
-	name = cookieName(v.r, name)
-	value, err := v.seal.close(name, sign)
+func (s *session) set(name string, sign *signature, lasts time.Duration, site http.SameSite) error {
+	name = cookieName(s.r, name)
+	value, err := s.seal.close(name, sign)
 	if err != nil {
 		return err
 	}
-	http.SetCookie(v.w, &http.Cookie{Name: name, Value: value, Path: "/", MaxAge: int(lasts / time.Second), HttpOnly: true, Secure: secure(v.r), SameSite: site})
+	http.SetCookie(s.w, &http.Cookie{Name: name, Value: value, Path: "/", MaxAge: int(lasts / time.Second), HttpOnly: true, Secure: secure(s.r), SameSite: site})
 	return nil
 }
 
 // clear deletes cookies.
-func (v *visit) clear(names ...string) {
+func (s *session) clear(names ...string) {
 	for _, name := range names {
-		http.SetCookie(v.w, &http.Cookie{Name: cookieName(v.r, name), Path: "/", MaxAge: -1, HttpOnly: true, Secure: secure(v.r), SameSite: http.SameSiteStrictMode})
+		http.SetCookie(s.w, &http.Cookie{Name: cookieName(s.r, name), Path: "/", MaxAge: -1, HttpOnly: true, Secure: secure(s.r), SameSite: http.SameSiteStrictMode})
 	}
-	v.sign, v.who = nil, nil
+	s.sign, s.who = nil, nil
 }
 
 // cookie opens a cookie. It returns nil if there is no valid one. If there are several with the name, which other services of this host can
 // set over plain HTTP, it returns the first valid one.
-func (v *visit) cookie(name string, idle, whole time.Duration) *signature {
-	memory := &v.ended
+func (s *session) cookie(name string, idle, whole time.Duration) *signature {
+	memory := &s.ended
 	if name == beganCookie {
-		memory = &v.used
+		memory = &s.used
 	}
-	name = cookieName(v.r, name)
-	now := v.config.Clock()
-	for _, c := range v.r.CookiesNamed(name) {
-		sign, err := v.seal.open(name, c.Value)
+	name = cookieName(s.r, name)
+	now := s.config.Clock()
+	for _, c := range s.r.CookiesNamed(name) {
+		sign, err := s.seal.open(name, c.Value)
 		if err == nil && !memory.has(sign) && now.Sub(time.Unix(sign.Seen, 0)) < idle && now.Sub(time.Unix(sign.Began, 0)) < whole {
 			return sign
 		}
@@ -241,70 +251,74 @@ func (v *visit) cookie(name string, idle, whole time.Duration) *signature {
 }
 
 // end ends a sign-in. It is remembered for longer than its cookie lasts, because a request in progress may renew the cookie.
-func (v *visit) end(sign *signature) {
-	now := v.config.Clock()
-	v.ended.add(sign.ID, now.Unix(), now.Add(idle+renew).Unix())
+func (s *session) end(sign *signature) {
+	now := s.config.Clock()
+	s.ended.add(sign.ID, now.Unix(), now.Add(idle+renew).Unix())
 }
 
 // left returns how long a sign-in stays valid without further pages.
-func (v *visit) left(sign *signature) time.Duration {
-	now := v.config.Clock()
+func (s *session) left(sign *signature) time.Duration {
+	now := s.config.Clock()
 	return min(idle-now.Sub(time.Unix(sign.Seen, 0)), whole-now.Sub(time.Unix(sign.Began, 0)))
 }
 
 // enter identifies the caller, by the header that the service accepts or else by the cookie.
-func (v *visit) enter() error {
-	bearer, brought := strings.CutPrefix(v.r.Header.Get("Authorization"), "Bearer ")
+func (s *session) enter() error {
+	bearer, brought := strings.CutPrefix(s.r.Header.Get("Authorization"), "Bearer ")
 	if !brought {
-		if v.sign = v.cookie(signedCookie, idle, whole); v.sign == nil {
+		if s.sign = s.cookie(signedCookie, idle, whole); s.sign == nil {
 			return errNobody
 		}
-		bearer = v.sign.Key
+		bearer = s.sign.Key
 	}
-	if err := v.use(bearer); err != nil {
+	if err := s.use(bearer); err != nil {
 		return refused(http.StatusUnauthorized, "%v", err)
 	}
-	who, err := v.client.Caller(v.ctx())
+	who, err := s.client.Caller(s.ctx())
 	var problem *client.Problem
 	if !brought && errors.As(err, &problem) && problem.Status == http.StatusUnauthorized {
-		v.clear(signedCookie) // the key was revoked
+		s.clear(signedCookie) // the key was revoked
 		return errNobody
 	}
 	if err != nil {
 		return err
 	}
-	v.who = &who
-	if now := v.config.Clock(); v.sign != nil && now.Sub(time.Unix(v.sign.Seen, 0)) >= renew && v.r.URL.Path != "/live" { // a stream reconnects by itself, so it does not show that anybody is reading
-		v.sign.Seen = now.Unix()
-		return v.set(signedCookie, v.sign, idle, http.SameSiteStrictMode)
+	s.who = &who
+	if now := s.config.Clock(); s.sign != nil && now.Sub(time.Unix(s.sign.Seen, 0)) >= renew && s.r.URL.Path != "/live" { // a stream reconnects by itself, so it does not show that anybody is reading
+		s.sign.Seen = now.Unix()
+		return s.set(signedCookie, s.sign, idle, http.SameSiteStrictMode)
 	}
 	return nil
 }
 
 // own rejects a form that another site made the browser send. A caller with a key in a header is exempt: a browser does not send such a
 // request by itself.
-func (v *visit) own() error {
-	if site := v.r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" {
+func (s *session) own() error {
+	if site := s.r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" {
 		return refused(http.StatusForbidden, "this form was sent from another site (Sec-Fetch-Site: %.20s)", site)
 	}
-	if origin := v.r.Header.Get("Origin"); origin != "" && origin != "http://"+v.r.Host && origin != "https://"+v.r.Host {
+	if origin := s.r.Header.Get("Origin"); origin != "" && origin != "http://"+s.r.Host && origin != "https://"+s.r.Host {
 		return refused(http.StatusForbidden, "this form was sent from another site (Origin: %.100s)", origin)
 	}
-	if v.bearer != "" && v.sign == nil { // the key came in the header. Other Authorization headers may belong to a proxy, and browsers add them by themselves
+	if s.bearer != "" && s.sign == nil { // the key came in the header. Other Authorization headers may belong to a proxy, and browsers add them by themselves
 		return nil
 	}
-	sign := v.sign
+	sign := s.sign
 	if sign == nil {
-		if sign = v.cookie(signedCookie, idle, whole); sign == nil || strings.HasPrefix(v.r.URL.Path, "/sign-in") {
-			sign = v.cookie(beganCookie, before, before)
+		if sign = s.cookie(signedCookie, idle, whole); sign == nil || strings.HasPrefix(s.r.URL.Path, "/sign-in") {
+			sign = s.cookie(beganCookie, before, before)
 		}
 	}
 	if sign == nil {
 		return refused(http.StatusForbidden, "this form is too old, or your browser takes no cookies; load the page again")
 	}
-	v.sign = sign
-	if given := v.r.PostFormValue("token"); !hmac.Equal([]byte(given), []byte(v.seal.token(sign.ID))) {
+	s.sign = sign
+	if given := s.r.PostFormValue("token"); !hmac.Equal([]byte(given), []byte(s.seal.token(sign.ID))) {
 		return refused(http.StatusForbidden, "this service did not make this form for you; load the page again")
 	}
 	return nil
+}
+
+func (s *session) may(p access.Permission) bool {
+	return s.who != nil && access.Role(s.who.Role).May(p)
 }

@@ -31,17 +31,17 @@ type signInData struct {
 }
 
 // begin sets the cookie that ties a form to its browser.
-func (v *visit) begin(to string, site http.SameSite, with func(*signature)) error {
-	id, err := v.seal.draw()
+func (s *session) begin(to string, site http.SameSite, with func(*signature)) error {
+	id, err := s.seal.draw()
 	if err != nil {
 		return err
 	}
-	now := v.config.Clock().Unix()
-	v.sign = &signature{ID: id, Began: now, Seen: now, To: within(to)}
+	now := s.config.Clock().Unix()
+	s.sign = &signature{ID: id, Began: now, Seen: now, To: within(to)}
 	if with != nil {
-		with(v.sign)
+		with(s.sign)
 	}
-	return v.set(beganCookie, v.sign, before, site)
+	return s.set(beganCookie, s.sign, before, site)
 }
 
 func signInPage(v *visit) (*page, error) {
@@ -93,14 +93,14 @@ func signIn(v *visit) (*page, error) {
 }
 
 // signInWith asks the service whether a bearer token is valid, and sets the cookie. If it is not, it returns what is wrong.
-func (v *visit) signInWith(bearer string) (wrong string, err error) {
+func (s *session) signInWith(bearer string) (wrong string, err error) {
 	if bearer == "" {
 		return "Give an API key.", nil
 	}
-	if v.use(bearer) != nil { // the error does not contain the key
+	if s.use(bearer) != nil { // the error does not contain the key
 		return "That is no API key: it holds spaces or other signs.", nil
 	}
-	_, err = v.client.Caller(v.ctx())
+	_, err = s.client.Caller(s.ctx())
 	var problem *client.Problem
 	if errors.As(err, &problem) && problem.Status == http.StatusUnauthorized {
 		return "The service does not know this key, or it was revoked.", nil
@@ -108,16 +108,16 @@ func (v *visit) signInWith(bearer string) (wrong string, err error) {
 	if err != nil {
 		return "", err
 	}
-	id, err := v.seal.draw() // a new id: an attacker may have fixed the old one
+	id, err := s.seal.draw() // a new id: an attacker may have fixed the old one
 	if err != nil {
 		return "", err
 	}
-	now := v.config.Clock().Unix()
-	if before := v.cookie(signedCookie, idle, whole); before != nil {
-		v.end(before) // this browser forgets it, so nobody could end it later
+	now := s.config.Clock().Unix()
+	if before := s.cookie(signedCookie, idle, whole); before != nil {
+		s.end(before) // this browser forgets it, so nobody could end it later
 	}
-	v.clear(beganCookie)
-	return "", v.set(signedCookie, &signature{ID: id, Key: bearer, Began: now, Seen: now}, idle, http.SameSiteStrictMode)
+	s.clear(beganCookie)
+	return "", s.set(signedCookie, &signature{ID: id, Key: bearer, Began: now, Seen: now}, idle, http.SameSiteStrictMode)
 }
 
 // signOut ends a sign-in.

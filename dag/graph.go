@@ -47,20 +47,24 @@ type Node uint32
 // A Graph only grows. Adding excludes reading; any number of Views may read at once. Finding a turn by id costs one
 // hash and a few table look-ups; everything else is an array access.
 //
-// A turn with one parent takes 88 bytes, its edge 44 and its table entry 6: at most 148 after [Graph.Grow], and at most
-// 170 if the graph grew turn by turn. Each thing that the turn touched takes 24 more, plus a map entry if the thing is
+// A turn with one parent takes 92 bytes, its edge 44 and its table entry 6: at most 152 after [Graph.Grow], and at most
+// 174 if the graph grew turn by turn. Each thing that the turn touched takes 24 more, plus a map entry if the thing is
 // new to the conversation. The fields of a turn that selection reads are adjacent, apart from the fields that only a
 // cut needs.
 type Graph struct {
 	index   index
 	nodes   []node
 	details []detail            // by node
+	origin  []uint32            // by node, into origins
 	edges   []halfEdge          // the edges of one child are adjacent, in order of admission
 	leaves  []Digest            // by edge
 	touches []touch             // the touches of one node are adjacent
 	newest  map[touchKey]uint32 // into touches: the newest turn of a conversation that touched a thing
 	convs   []ConversationID
+	opened  [][]Node // by conversation: see View.AppendOpenings
 	conv    map[ConversationID]uint32
+	origins []Origin // each once; the first is that of absent nodes
+	known   map[Origin]uint32
 	found   []Node // the parents of the turn being added
 	limit   int    // on nodes, on edges and on touches; it is most, except in tests, which cannot reach most
 }
@@ -116,7 +120,10 @@ const (
 
 // NewGraph returns a graph with no turns.
 func NewGraph() *Graph {
-	return &Graph{index: newIndex(), conv: map[ConversationID]uint32{}, newest: map[touchKey]uint32{}, limit: most}
+	return &Graph{
+		index: newIndex(), conv: map[ConversationID]uint32{}, newest: map[touchKey]uint32{}, limit: most,
+		origins: []Origin{{}}, known: map[Origin]uint32{{}: 0},
+	}
 }
 
 // Errors of Graph.Add and Graph.AddLink.
@@ -160,7 +167,9 @@ func (g *Graph) Add(s *Skeleton) error {
 	at := &g.nodes[n]
 	at.seq, at.firstEdge, at.traits, at.mark, at.firstTouch = s.Seq, first, s.traits(), s.mark(), uint32(len(g.touches))
 	g.details[n] = detail{leaf: s.Leaf, created: s.CreatedAt}
+	g.origin[n] = g.originOf(&s.Marks.Origin)
 	g.touch(n, s.Marks.Things)
+	g.open(n)
 	return nil
 }
 
@@ -219,7 +228,7 @@ func (g *Graph) parent(p *SkeletonParent) (Node, bool) {
 
 // Grow makes room for more turns and edges, so that adding them copies nothing.
 func (g *Graph) Grow(turns, edges int) {
-	g.nodes, g.details = grow(g.nodes, turns), grow(g.details, turns)
+	g.nodes, g.details, g.origin = grow(g.nodes, turns), grow(g.details, turns), grow(g.origin, turns)
 	g.edges, g.leaves = grow(g.edges, edges), grow(g.leaves, edges)
 	g.index.grow(len(g.nodes)+turns, g.nodes)
 }
@@ -282,9 +291,10 @@ func (g *Graph) ghost(id TurnID, conversation ConversationID) Node {
 // put adds an absent node.
 func (g *Graph) put(free slot, id TurnID, conversation ConversationID) Node {
 	n := Node(len(g.nodes))
-	g.nodes, g.details = grow(g.nodes, 1), grow(g.details, 1)
+	g.nodes, g.details, g.origin = grow(g.nodes, 1), grow(g.details, 1), grow(g.origin, 1)
 	g.nodes = append(g.nodes, node{id: id, conv: g.convOf(conversation), firstChild: none, traits: absent})
 	g.details = append(g.details, detail{})
+	g.origin = append(g.origin, 0)
 	g.index.put(free, n)
 	return n
 }
@@ -299,6 +309,7 @@ func (g *Graph) convOf(conversation ConversationID) uint32 {
 	if !ok {
 		c = uint32(len(g.convs))
 		g.convs = append(g.convs, conversation)
+		g.opened = append(g.opened, nil)
 		g.conv[conversation] = c
 	}
 	return c
@@ -321,7 +332,8 @@ func (g *Graph) Size() int {
 	return cap(g.nodes)*int(unsafe.Sizeof(node{})) + cap(g.details)*int(unsafe.Sizeof(detail{})) +
 		cap(g.edges)*int(unsafe.Sizeof(halfEdge{})) + cap(g.leaves)*int(unsafe.Sizeof(Digest{})) +
 		cap(g.touches)*int(unsafe.Sizeof(touch{})) + len(g.newest)*touchKeySize +
-		g.index.size() + cap(g.found)*int(unsafe.Sizeof(Node(0))) + len(g.convs)*64
+		cap(g.origin)*int(unsafe.Sizeof(uint32(0))) + len(g.origins)*originSize +
+		g.index.size() + cap(g.found)*int(unsafe.Sizeof(Node(0))) + len(g.convs)*conversationSize
 }
 
 // At returns the graph as it was at a sequence number. It costs nothing.

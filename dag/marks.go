@@ -33,9 +33,9 @@ func ParseVoice(s string) (Voice, error) {
 	return Voice(n), err
 }
 
-// A Thing identifies something that a turn touched, such as a file: the first 16 bytes of an HMAC of its canonical name
-// under a key of the tenant. Turns of one tenant that touched the same thing have equal Things, and only a holder of
-// the key can find out what a Thing is.
+// A Thing identifies something by its name without showing the name: a file that a turn touched, an author, a credential. It is
+// the first 16 bytes of an HMAC of the canonical name under a key of the tenant. The same name of one tenant gives equal Things,
+// and only a holder of the key can find out what a Thing is.
 type Thing [16]byte
 
 // String writes the thing as 32 lowercase hex digits.
@@ -70,13 +70,14 @@ const (
 	MaxCost   = (MaxContent + 3) / 4 // tokens of one turn
 )
 
-// Marks are the facts about a turn's text that selection uses instead of the text. They are derived from the text once,
-// at admission, are outside the turn's leaf, and stay when the text is erased.
+// Marks are the facts about a turn that are used instead of its text. They are found once, at admission, are outside the turn's
+// leaf, and stay when the text is erased.
 type Marks struct {
 	Rules  MarkRules
 	Voice  Voice
 	Cost   uint32  // tokens of the content, as the rules count them: UTF-8 bytes / 4, rounded up
 	Things []Thing // ascending, without repetitions, at most MaxThings
+	Origin Origin  // how the turn came in
 }
 
 // Check returns an error, wrapping ErrForm, for the first part of the marks that is malformed.
@@ -88,6 +89,9 @@ func (m *Marks) Check() error {
 		return fmt.Errorf("%w: the marks have voice number %d, which this version does not know", ErrForm, m.Voice)
 	case m.Cost > MaxCost:
 		return fmt.Errorf("%w: the marks have a cost of %d, at most %d", ErrForm, m.Cost, MaxCost)
+	}
+	if err := m.Origin.Check(); err != nil {
+		return err
 	}
 	return CheckThings(m.Things)
 }
@@ -107,7 +111,7 @@ func CheckThings(things []Thing) error {
 
 // Equal reports whether two turns have the same marks.
 func (m *Marks) Equal(o *Marks) bool {
-	return m.Rules == o.Rules && m.Voice == o.Voice && m.Cost == o.Cost && slices.Equal(m.Things, o.Things)
+	return m.Rules == o.Rules && m.Voice == o.Voice && m.Cost == o.Cost && m.Origin == o.Origin && slices.Equal(m.Things, o.Things)
 }
 
 // A Reading is a version of the rules by which selection interprets records. A bundle is made under one reading, which
@@ -121,8 +125,10 @@ const (
 
 	ReadVouched Reading = 2 // in addition: a belief is a constraint only if a person vouches for it, whatever its kind
 
+	ReadStandings Reading = 3 // in addition: a context is of gkc/2, whose candidates include standings
+
 	// ReadNow is the reading of new bundles.
-	ReadNow = ReadVouched
+	ReadNow = ReadStandings
 )
 
 // A mark packs the cost, the voice and the number of things of a turn into the word that a Graph keeps:

@@ -72,6 +72,10 @@ type Draft struct {
 	Attrs        map[string]string
 	Salt         *Salt // nil: drawn at random
 
+	// Channel is the channel by which the turn comes in; 0: that of the caller who admits it. What a credential admits keeps the credential's
+	// channel, unless this is ChannelAgent. Nothing that is parsed sets it.
+	Channel Channel
+
 	// Redacted says that the body is withheld: the draft has only its digest, and Author, Content, Attrs and Salt are
 	// empty. Thus an export can include an erased turn, and its children keep their parent.
 	Redacted   bool

@@ -14,6 +14,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest"
 	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/sqlite"
 	"github.com/graphkernel/graphkernel/token"
@@ -50,8 +51,17 @@ func (in *Instance) close() error { return errors.Join(in.store.Close(), os.Remo
 // A Turn is a turn of a corpus.
 type Turn struct {
 	dag.Draft
-	Seq  dag.Seq
-	Cost int // tokens: the bytes of the content over 4, rounded up
+	Seq dag.Seq
+}
+
+// piece returns the turn as a prompt has it.
+func (t *Turn) piece() *contexts.Piece {
+	of := map[dag.Role]dag.Standing{dag.RoleUser: dag.StandingOwner, dag.RoleAssistant: dag.StandingAgent}[t.Role]
+	if of == 0 {
+		of = dag.StandingOutside
+	}
+	turn := &contexts.ChosenTurn{Turn: dag.Turn{ID: t.ID, Conversation: t.Conversation, Role: t.Role, CreatedAt: t.CreatedAt}, Body: dag.Body{Author: t.Author, Content: t.Content}}
+	return &contexts.Piece{Candidate: &contexts.Candidate{Kind: contexts.KindTurn, ID: t.ID.String(), Standing: of}, Turn: turn}
 }
 
 // A Corpus is all that one tenant of a kernel has.
@@ -93,7 +103,7 @@ func (in *Instance) read(ctx context.Context, tenant dag.Tenant) (*Corpus, error
 		}
 		for _, one := range list {
 			err := in.kernel.Turns().Each(ctx, tenant, one.ID, func(seq dag.Seq, d *dag.Draft) error {
-				c.Turns = append(c.Turns, Turn{*d, seq, (len(d.Content) + 3) / 4})
+				c.Turns = append(c.Turns, Turn{*d, seq})
 				return nil
 			})
 			if err != nil {
@@ -134,10 +144,19 @@ func (c *Corpus) last(text string) Question {
 	return Question{Text: text, Anchor: t.ID, AsOf: t.Seq}
 }
 
-// cost returns the tokens of turns.
-func (c *Corpus) cost(ids []dag.TurnID) (tokens int) {
+// layout returns the layout of a prompt without turns, in markdown.
+func layout() *contexts.Layout {
+	return contexts.NewLayout(&contexts.Request{Format: contexts.Markdown, RulesAsOf: 1}, "")
+}
+
+// cost returns the tokens of a prompt of turns, headings and markup included.
+func (c *Corpus) cost(ids []dag.TurnID) int {
+	l := layout()
+	tokens := l.Frame()
 	for _, id := range ids {
-		tokens += c.turn(id).Cost
+		p := c.turn(id).piece()
+		tokens += l.Block(p)
+		l.Add(p)
 	}
 	return tokens
 }

@@ -165,19 +165,20 @@ func TestPack(t *testing.T) {
 		}
 		return ids
 	}
-	if got := c.cost(ids(0, 1, 2, 3)); got != 2+2+1+1 {
-		t.Errorf("all cost %d", got)
+	none, first, all := c.cost(nil), c.cost(ids(0)), c.cost(ids(0, 1, 2, 3))
+	if none < 30 || first < none+10 || all <= first || all > none+4*(first-none) {
+		t.Errorf("the frame costs %d, with the first turn %d, with all %d", none, first, all)
 	}
 	for _, test := range []struct {
 		ids    []dag.TurnID
 		budget int
 		want   []dag.TurnID
 	}{
-		{ids(0, 1, 2, 3), 6, ids(0, 1, 2, 3)},
-		{ids(0, 1, 2, 3), 5, ids(0, 1, 2)},
-		{ids(0, 1, 2, 3), 3, ids(0, 2)},
-		{ids(3, 3, 0), 3, ids(3, 0)},
-		{ids(0), 1, nil},
+		{ids(0, 1, 2, 3), all, ids(0, 1, 2, 3)},
+		{ids(0, 1, 2, 3), all - 1, ids(0, 1, 2)},
+		{ids(3, 3, 0), c.cost(ids(3, 0)), ids(3, 0)},
+		{ids(0), first - 1, nil},
+		{ids(0), none - 1, nil},
 	} {
 		got := c.pack(test.ids, test.budget)
 		if want := setOf(test.want); len(got) != len(want) || len(want) > 0 && recall(got, want) < 1 {

@@ -40,6 +40,7 @@ var strategies = []Strategy{
 	{Name: "BM25", Choose: plainBM25},
 	{Name: "slice default@1", Choose: slicing("default@1")},
 	{Name: "slice default@2", Choose: slicing("default@2")},
+	{Name: "slice default@3", Choose: slicing("default@3")},
 	{Name: "search", Choose: searching(retrieval.PolicyID)},
 	{Name: "search + vectors", Choose: searching(retrieval.DensePolicyID)},
 	{Name: "search find@1", Choose: searching(retrieval.FindPolicyID)},
@@ -112,7 +113,7 @@ func assembling(p contexts.Policy) func(context.Context, *Corpus, Question) ([]d
 			return nil, err
 		}
 		var ids []dag.TurnID
-		for _, i := range contexts.Select(&b.Policy, b.Request.Budget, b.Candidates, b.Overlaps) {
+		for _, i := range b.Order() {
 			if b.Candidates[i].Kind != contexts.KindTurn {
 				continue
 			}
@@ -162,12 +163,21 @@ func distinct(ids []dag.TurnID) []dag.TurnID {
 	})
 }
 
-// pack returns the turns that fit into a budget of tokens, in the order of preference; one that does not fit is skipped.
+// pack returns the turns that fit into a prompt of a budget of tokens, in the order of preference; one that does not fit is skipped. The prompt is that of a context in
+// markdown, headings and markup included, whatever chose the turns.
 func (c *Corpus) pack(ids []dag.TurnID, budget int) map[dag.TurnID]bool {
+	l := layout()
+	budget -= l.Frame()
 	packed := map[dag.TurnID]bool{}
 	for _, id := range ids {
-		if cost := c.turn(id).Cost; cost <= budget && !packed[id] {
+		t := c.turn(id)
+		if contexts.Tokens(t.Content) > budget { // as in a context
+			continue
+		}
+		p := t.piece()
+		if cost := l.Block(p); cost <= budget && !packed[id] {
 			packed[id] = true
+			l.Add(p)
 			budget -= cost
 		}
 	}

@@ -121,7 +121,7 @@ func (c *corpus) contextStatements(files map[string][]byte, envelope []byte) {
 }
 
 func parseContext(data []byte) *slice.Disclosure {
-	return must(slice.ParseDisclosure(data, contexts.Disclosures))
+	return must(slice.ParseDisclosure(data, contexts.Disclosures[0], contexts.Disclosures[1]))
 }
 
 // contextPart shows some of a context: turns and facts by their places.
@@ -298,7 +298,7 @@ func (c *corpus) contextPartForms(files map[string][]byte, every []byte) {
 	empty.Shown = nil
 	c.add("malformed_part_empty_fail", evidence.Malformed, "A part that shows nothing.", with(files, partFile, empty.Append(nil)), c.trustAll(), c.secret)
 	for _, x := range []struct{ name, why, old, next string }{
-		{"later", "A later version.", `"gkd/4"`, `"gkd/5"`}, {"of_turns", "The version of a part of a slice of turns.", `"gkd/4"`, `"gkd/1"`}, {"of_facts", "The version of a part of a slice of facts.", `"gkd/4"`, `"gkd/2"`},
+		{"later", "A later version.", `"gkd/4"`, `"gkd/6"`}, {"of_turns", "The version of a part of a slice of turns.", `"gkd/4"`, `"gkd/1"`}, {"of_facts", "The version of a part of a slice of facts.", `"gkd/4"`, `"gkd/2"`},
 		{"none", "No version: it is read as the first one, which has another schema version.", `,"version":"gkd/4"`, ``}, {"number", "A version that is a number, likewise.", `"version":"gkd/4"`, `"version":4`},
 		{"schema", "The schema version of a slice of turns.", `"gkc/1"`, `"gkp/1"`}, {"policy", "A policy of turns.", `"context_policy_v1"`, `"slice_policy_v1"`},
 	} {

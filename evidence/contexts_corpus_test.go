@@ -256,6 +256,7 @@ func makeContextsCorpus(t testing.TB) []corpusCase {
 	c.grow(40)
 	c.loggedContexts(first, second)
 	c.deepContexts(first)
+	c.countedContexts(t)
 	for i := range c.cases {
 		c.cases[i].namesContextFails(t)
 	}
@@ -352,7 +353,7 @@ func (c *corpusCase) namesContextFails(t testing.TB) {
 	id, named := map[string]slice.CheckID{
 		"order": slice.CheckCanonicalOrder, "candidates": contexts.CheckCandidates, "texts": contexts.CheckTexts, "selection": contexts.CheckSelection,
 		"prompt": contexts.CheckPrompt, "request": contexts.CheckRequest, "snapshot": slice.CheckSnapshot,
-	}[strings.Split(c.name, "_")[0]]
+	}[strings.Split(strings.TrimPrefix(c.name, "counted_"), "_")[0]]
 	if named && !slices.Equal(c.fails, []string{string(id)}) {
 		t.Errorf("%s: %q fail, want %s alone", c.name, c.fails, id)
 	}

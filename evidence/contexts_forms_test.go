@@ -164,14 +164,14 @@ func (c *corpus) contextVersions(data []byte) {
 		c.add("version_"+name+"_fail", evidence.UnknownVersion, why, map[string][]byte{bundleFile: changed}, "", c.secret)
 	}
 	for i, x := range []struct{ why, old, next string }{
-		{"A later version.", `"gkc/1"`, `"gkc/2"`}, {"The version of a bundle of turns.", `"gkc/1"`, `"gkp/1"`}, {"The version of a bundle of facts.", `"gkc/1"`, `"gkf/2"`},
+		{"A later version.", `"gkc/1"`, `"gkc/3"`}, {"The version of a bundle of turns.", `"gkc/1"`, `"gkp/1"`}, {"The version of a bundle of facts.", `"gkc/1"`, `"gkf/2"`},
 		{"A later policy.", `"context_policy_v1"`, `"context_policy_v2"`}, {"A policy of turns.", `"context_policy_v1"`, `"slice_policy_v1"`},
 	} {
 		name := []string{"later", "of_turns", "of_facts", "policy", "policy_of_turns"}[i]
 		version(name, x.why, once(data, x.old, x.next))
 	}
-	version("beside_form", "A later version, with a member that nobody knows yet.", once(once(data, `"gkc/1"`, `"gkc/2"`), `,"key_id"`, `,"kept":1,"key_id"`))
+	version("beside_form", "A later version, with a member that nobody knows yet.", once(once(data, `"gkc/1"`, `"gkc/3"`), `,"key_id"`, `,"kept":1,"key_id"`))
 	version("first_bytes", "It begins in another way, so it is a bundle of turns, and of an unknown version.", slices.Concat([]byte(" "), data))
 	version("first_member", "Its first member is as_of and its second another one, so it is a bundle of turns, and of an unknown version.", once(data, `{"as_of":40,"beliefs"`, `{"as_of":40,"belief"`))
-	c.add("malformed_key_fail", evidence.Malformed, "A later version, with a key that no version has.", map[string][]byte{bundleFile: once(once(data, `"gkc/1"`, `"gkc/2"`), `,"key_id"`, fmt.Sprintf(`,%q:1,"key_id"`, "ké"))}, "", c.secret)
+	c.add("malformed_key_fail", evidence.Malformed, "A later version, with a key that no version has.", map[string][]byte{bundleFile: once(once(data, `"gkc/1"`, `"gkc/3"`), `,"key_id"`, fmt.Sprintf(`,%q:1,"key_id"`, "ké"))}, "", c.secret)
 }

@@ -11,10 +11,11 @@ import (
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/ledger/attest"
+	"github.com/graphkernel/graphkernel/ledger/notary"
 )
 
 // logs are proofs that do not show what they should.
-func (c *corpus) logs(files map[string][]byte, second *kernel.Issued, other *kernel.Evidence) {
+func (c *corpus) logs(files map[string][]byte, second *kernel.Issued, other *notary.Evidence) {
 	p := files[proofFile]
 	bare := with(files, attestFile, nil)
 	c.add("proof_none_fail", evidence.NotInLog, "The trust file names a log, and there is no proof.", with(files, proofFile, nil), c.trustBoth(), c.secret)

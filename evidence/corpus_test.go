@@ -16,6 +16,7 @@ import (
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/ledger/attest"
+	"github.com/graphkernel/graphkernel/ledger/notary"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/issued"
@@ -152,7 +153,7 @@ func makeCorpus(t testing.TB) []corpusCase {
 	c.erased()
 	c.deepTurns(files)
 	c.add("version_facts_fail", evidence.UnknownVersion, "A bundle of facts of another version: unknown to those who know facts, and to those who know turns alone.", map[string][]byte{bundleFile: unknownFacts(t)}, "", c.secret)
-	return append(c.cases, markedCorpus(t)...)
+	return append(append(c.cases, markedCorpus(t)...), countedCorpus(t)...)
 }
 
 // whole are cases in which all is well, or nothing was checked.
@@ -305,7 +306,7 @@ func (c *corpus) bodies(files map[string][]byte) {
 }
 
 // signers are attestations that should not be believed.
-func (c *corpus) signers(files map[string][]byte, other *kernel.Evidence) {
+func (c *corpus) signers(files map[string][]byte, other *notary.Evidence) {
 	stranger, strangerKey := c.stranger()
 	payload := c.payload(files[attestFile])
 	c.add("attestation_stranger_fail", evidence.KeyUnknown, "Signed by a key that the trust file does not list.", with(files, attestFile, must(attest.Seal(payload, stranger))), c.trustSigner(), "")
@@ -434,7 +435,7 @@ func (c *corpus) firstTurns(b *slice.Bundle, n int) (ids []dag.TurnID) {
 }
 
 func parseTurns(data []byte) (*slice.Disclosure, error) {
-	return slice.ParseDisclosure(data, slice.TurnDisclosures)
+	return slice.ParseDisclosure(data, slice.TurnDisclosures...)
 }
 
 func setCounts(d *slice.Disclosure, turns, edges int) {
@@ -459,7 +460,7 @@ func (c *corpus) times(files map[string][]byte) {
 }
 
 // roles are cases of what a trust file does not list.
-func (c *corpus) roles(files map[string][]byte, other *kernel.Evidence) {
+func (c *corpus) roles(files map[string][]byte, other *notary.Evidence) {
 	c.add("no_signer_listed", evidence.Verified, "The attestation is of another bundle; the trust file names no signer, so nobody can judge it.", with(files, attestFile, other.Envelope), c.trustLog(), "")
 	c.add("no_log_listed", evidence.Verified, "The proof is of another bundle; the trust file names no log, so nobody can judge it.", with(files, proofFile, other.Proof), c.trustSigner(), "")
 	forged := proofWith(files[proofFile], func(p *ledger.Proof) {

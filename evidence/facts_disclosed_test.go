@@ -11,6 +11,7 @@ import (
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/ledger/attest"
+	"github.com/graphkernel/graphkernel/ledger/notary"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/facts"
 )
@@ -203,7 +204,7 @@ func (c *corpus) disclosedLeaves(files map[string][]byte, data []byte) {
 	})
 }
 
-func (c *corpus) disclosedHeads(files map[string][]byte, e *kernel.Evidence) {
+func (c *corpus) disclosedHeads(files map[string][]byte, e *notary.Evidence) {
 	c.changedParts(files, files[partFile], []changedPart{
 		{"as_of", "as_of was changed.", func(d *slice.Disclosure) { d.AsOf++ }},
 		{"digest", "It is said to be a part of another bundle.", func(d *slice.Disclosure) { d.Bundle[0] ^= 1 }},

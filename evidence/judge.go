@@ -6,15 +6,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/ledger/attest"
-	"github.com/graphkernel/graphkernel/policy/registry"
 	"github.com/graphkernel/graphkernel/slice"
-	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/token"
 )
 
@@ -30,7 +27,7 @@ type Judge struct {
 // Judge makes every check that it can. It costs about as much as Bundle.Check, plus the verification of one signature
 // per key.
 func (j Judge) Judge(f Files) Verdict {
-	c := &court{Judge: j, files: f}
+	c := j.court(f)
 	switch {
 	case f.Bundle != nil && f.Disclosure != nil:
 		c.fail(slice.CheckForm, Malformed, "there are both a bundle and a disclosure; pass only one of them")
@@ -49,62 +46,24 @@ func (j Judge) Judge(f Files) Verdict {
 // JudgeProof judges a proof alone: whether its leaf, of whatever content, is in a trusted log. It is no verdict on a
 // slice.
 func (j Judge) JudgeProof(proof []byte) Verdict {
-	c := &court{Judge: j, files: Files{Proof: proof}}
+	c := j.court(Files{Proof: proof})
 	c.leafAlone()
 	return c.verdict()
-}
-
-// verdict returns the verdict. If nothing failed, it is Verified, or WellFormed if no signature was checked.
-func (c *court) verdict() Verdict {
-	if c.v.Outcome == "" {
-		c.v.Outcome = Verified
-		if !c.signed {
-			c.v.Outcome, c.v.Reason = WellFormed, "no signature was checked: give a trust file, or the key of the token"
-		}
-	}
-	return c.v
 }
 
 // A court is the state of one judgement.
 type court struct {
 	Judge
-	files  Files
-	v      Verdict
-	signed bool // at least one signature was checked and is good
-
+	logs
+	files     Files
 	subject   *subject
 	envelope  *attest.Envelope
-	proof     *ledger.Proof
-	opening   func() (*ledger.Opened, error) // opens the proof's checkpoint
-	leaf      ledger.Leaf
 	statement *attest.Statement      // nil until it is verified
 	signers   []ledger.TrustedSigner // the signers of the statement
-	opened    *ledger.Opened         // nil until a log's signature is verified
-	cosigned  time.Time              // the time by which a quorum had cosigned; zero if none is required
 }
 
-func (c *court) check(id slice.CheckID, status slice.Status, format string, args ...any) {
-	c.v.Checks = append(c.v.Checks, slice.Check{ID: id, Status: status, Detail: fmt.Sprintf(format, args...)})
-}
-
-func (c *court) pass(id slice.CheckID, format string, args ...any) {
-	c.check(id, slice.StatusOK, format, args...)
-}
-
-func (c *court) skip(id slice.CheckID, format string, args ...any) {
-	c.check(id, slice.StatusSkipped, format, args...)
-}
-
-// fail records a failed check. The first one decides the outcome.
-func (c *court) fail(id slice.CheckID, o Outcome, format string, args ...any) {
-	c.check(id, slice.StatusFail, format, args...)
-	if c.v.Outcome != "" {
-		return
-	}
-	c.v.Outcome, c.v.Reason = o, fmt.Sprintf(format, args...)
-	if o != KeyUnknown && o != KeyRetired { // these outcomes say enough
-		c.v.Reason = string(id) + ": " + c.v.Reason
-	}
+func (j Judge) court(f Files) *court {
+	return &court{Judge: j, logs: logs{trust: j.Trust}, files: f}
 }
 
 // slice judges a bundle or a disclosure together with the other files.
@@ -125,9 +84,9 @@ func (c *court) slice() {
 		c.skip(CheckTrust, "no trust file given: attestation, ledger and witnesses were not looked at")
 	} else {
 		c.attestation()
-		c.log()
-		c.logged()
-		c.witnesses()
+		c.log(c.subject)
+		c.logged(c.subject, c.statement)
+		c.witnesses(c.Since)
 		c.signerTime()
 	}
 	c.redactions()
@@ -137,7 +96,7 @@ func (c *court) slice() {
 func (c *court) read() bool {
 	var err, proofErr error
 	if c.files.Proof != nil {
-		if proofErr = c.readProof(); proofErr == nil && c.Trust != nil {
+		if proofErr = c.readProof(c.files.Proof); proofErr == nil && c.Trust != nil {
 			go func() { _, _ = c.opening() }() // verifies the checkpoint's signatures while the bundle is read
 		}
 	}
@@ -159,7 +118,7 @@ func (c *court) read() bool {
 	}
 	if c.files.Proof != nil {
 		if proofErr == nil {
-			proofErr = c.readLeaf()
+			proofErr = c.readLeaf(c.subject, true)
 		}
 		faults[2].err = proofErr
 	}
@@ -191,44 +150,6 @@ func (c *court) refuse(faults []fault) bool {
 
 func isVersion(err error) bool {
 	return errors.Is(err, slice.ErrVersion) || errors.Is(err, ledger.ErrVersion) || errors.Is(err, attest.ErrVersion)
-}
-
-func (c *court) readProof() (err error) {
-	if c.proof, err = ledger.ParseProof(c.files.Proof); err == nil {
-		c.opening = c.opens(c.proof.Checkpoint)
-	}
-	return err
-}
-
-// opens returns a function that verifies a checkpoint's signatures; it verifies them once and returns the same result
-// every time.
-func (c *court) opens(signed []byte) func() (*ledger.Opened, error) {
-	return sync.OnceValues(func() (*ledger.Opened, error) { return c.Trust.Open(signed) })
-}
-
-// readLeaf reads the leaf of a proof. If there is a bundle or a disclosure and the leaf is not of a slice's kind, the
-// rest of the leaf is not read: it cannot match.
-func (c *court) readLeaf() error {
-	kind, err := ledger.ParseKind(c.proof.Leaf)
-	if err != nil {
-		return err
-	}
-	if beside := c.files.Bundle != nil || c.files.Disclosure != nil; beside && !slices.ContainsFunc(issued.Forms(), func(f ledger.Form) bool { return f.Kind == kind }) {
-		c.leaf = ledger.Foreign{Bytes: c.proof.Leaf}
-		return nil
-	}
-	if c.leaf, err = ledger.ParseLeaf(c.proof.Leaf, append(issued.Forms(), registry.Form())...); err != nil {
-		return err
-	}
-	switch leaf := c.leaf.(type) {
-	case ledger.Foreign:
-		return leaf.Version
-	case *issued.SliceLeaf: // with a bundle of turns, the leaf must have the bundle's version
-		if s := c.subject; s != nil && slice.IsSchema(s.provenance.SchemaVersion) && leaf.Provenance.SchemaVersion != s.provenance.SchemaVersion {
-			return fmt.Errorf("%w: the leaf has the schema_version %q, but the slice has %q", slice.ErrVersion, leaf.Provenance.SchemaVersion, s.provenance.SchemaVersion)
-		}
-	}
-	return nil
 }
 
 func (c *court) token() {
@@ -337,85 +258,6 @@ func (c *court) signersOf(ids []string, origin string, tenant dag.Tenant) (signe
 	return signers, nil
 }
 
-// log verifies and opens the checkpoint of the proof.
-func (c *court) log() {
-	switch {
-	case len(c.Trust.Logs) == 0:
-		c.skip(CheckLog, "the trust file names no log")
-	case c.proof == nil:
-		c.skip(CheckLog, "there is no proof")
-	default:
-		claimed, err := ledger.ReadCheckpoint(c.proof.Checkpoint)
-		if err == nil && c.subject != nil && ledger.Origin(claimed.Origin).Tenant() != c.subject.seal.Tenant {
-			c.fail(CheckLog, KeyUnknown, "%s is not a log of tenant %s", claimed.Origin, c.subject.seal.Tenant)
-			return
-		}
-		if c.opened = c.open(CheckLog, c.opening); c.opened != nil {
-			c.pass(CheckLog, "%s, %d leaves", c.opened.Origin, c.opened.Size)
-		}
-	}
-}
-
-// open opens a checkpoint, and records a failed check if no trusted key signed it.
-func (c *court) open(id slice.CheckID, opening func() (*ledger.Opened, error)) *ledger.Opened {
-	o, err := opening()
-	switch {
-	case errors.Is(err, ledger.ErrForm):
-		c.fail(id, Malformed, "%v", err)
-	case errors.Is(err, ledger.ErrSignature):
-		c.fail(id, Tampered, "%v", err)
-	case err != nil:
-		c.fail(id, KeyUnknown, "%v", err)
-	}
-	return o
-}
-
-// logged checks that the proof's leaf belongs to the evidence and is included in the checkpoint.
-func (c *court) logged() {
-	if c.opened == nil {
-		if len(c.Trust.Logs) > 0 && c.proof == nil {
-			c.fail(CheckLogged, NotInLog, "the trust file names a log, so a proof of inclusion is needed, and there is none")
-			return
-		}
-		c.skip(CheckLogged, "no checkpoint was verified")
-		return
-	}
-	at, err := c.subject.matchLeaf(c.leaf)
-	if err != nil {
-		c.fail(CheckLogged, NotInLog, "%v", err)
-		return
-	}
-	if s := c.statement; s != nil && (s.Index != c.proof.Index || s.Origin != c.opened.Origin) {
-		c.fail(CheckLogged, NotInLog, "the proof is of leaf %d of %s, the attestation names %d of %s", c.proof.Index, c.opened.Origin, s.Index, s.Origin)
-		return
-	}
-	if err := c.opened.CheckInclusion(c.proof.Index, ledger.LeafHash(c.proof.Leaf), c.proof.Path); err != nil {
-		c.fail(CheckLogged, NotInLog, "%v", err)
-		return
-	}
-	c.signed = true
-	c.v.Inclusion = &Inclusion{Origin: c.opened.Origin, Index: c.proof.Index, Size: c.opened.Size, Issued: at}
-	c.pass(CheckLogged, "%s #%d of %d, issued %s", c.opened.Origin, c.proof.Index, c.opened.Size, at)
-}
-
-func (c *court) witnesses() {
-	switch {
-	case c.opened == nil:
-		c.skip(CheckWitnesses, "no checkpoint was verified")
-	case !c.Trust.Quorum():
-		c.skip(CheckWitnesses, "the trust file asks for none")
-	default:
-		at, err := c.opened.Quorum(c.Since)
-		if err != nil {
-			c.fail(CheckWitnesses, QuorumNotMet, "%v", err)
-			return
-		}
-		c.cosigned = at
-		newest := c.opened.Cosigned[len(c.opened.Cosigned)-1].At
-		c.pass(CheckWitnesses, "%d of %d cosigned, a quorum by %s, the newest at %s", len(c.opened.Cosigned), len(c.Trust.Witnesses), at.Format(time.RFC3339), newest.Format(time.RFC3339))
-	}
-}
-
 // signerTime checks that the slice was issued before the end of its signer's key: by the witnesses' time if a quorum
 // cosigned, otherwise by the signer's. A key has no beginning, because it may attest a slice long after the slice was
 // issued.
@@ -482,8 +324,8 @@ func (c *court) why(id dag.TurnID) Why {
 // leafAlone judges a proof whose leaf may be of any kind.
 func (c *court) leafAlone() {
 	var err error
-	if err = c.readProof(); err == nil {
-		err = c.readLeaf()
+	if err = c.readProof(c.files.Proof); err == nil {
+		err = c.readLeaf(nil, false)
 	}
 	switch {
 	case errors.Is(err, ledger.ErrVersion):
@@ -498,17 +340,9 @@ func (c *court) leafAlone() {
 		c.skip(CheckTrust, "no trust file given")
 		return
 	}
-	c.log()
-	if c.opened == nil {
-		c.skip(CheckLogged, "no checkpoint was verified")
-	} else if err := c.opened.CheckInclusion(c.proof.Index, ledger.LeafHash(c.proof.Leaf), c.proof.Path); err != nil {
-		c.fail(CheckLogged, NotInLog, "%v", err)
-	} else {
-		c.signed = true
-		c.v.Inclusion = &Inclusion{Origin: c.opened.Origin, Index: c.proof.Index, Size: c.opened.Size}
-		c.pass(CheckLogged, "%s #%d of %d", c.opened.Origin, c.proof.Index, c.opened.Size)
-	}
-	c.witnesses()
+	c.log(nil)
+	c.logged(nil, nil)
+	c.witnesses(c.Since)
 }
 
 // history judges a checkpoint, and whether it is consistent with an older one.
@@ -541,32 +375,8 @@ func (c *court) history() {
 		c.signed = true
 		c.pass(CheckLog, "%s, %d leaves, root %s", c.opened.Origin, c.opened.Size, c.opened.Hash)
 	}
-	c.consistency(proof)
-	c.witnesses()
-}
-
-func (c *court) consistency(proof []ledger.Hash) {
-	if c.files.OldCheckpoint == nil || c.opened == nil {
-		c.skip(CheckConsistency, "this check needs two checkpoints of a trusted log")
-		return
-	}
-	old := c.open(CheckConsistency, c.opens(c.files.OldCheckpoint))
-	if old == nil {
-		return
-	}
-	if old.Origin != c.opened.Origin {
-		c.fail(CheckConsistency, KeyUnknown, "the old checkpoint is of %s, the new one of %s", old.Origin, c.opened.Origin)
-		return
-	}
-	if len(proof) == 0 && 0 < old.Size && old.Size < c.opened.Size {
-		c.fail(CheckConsistency, LogInconsistent, "no proof that its %d leaves continue the %d leaves with the root %s was given", c.opened.Size, old.Size, old.Hash)
-		return
-	}
-	if err := c.opened.CheckConsistency(old.Root, proof); err != nil {
-		c.fail(CheckConsistency, LogInconsistent, "%v", err)
-		return
-	}
-	c.pass(CheckConsistency, "%d leaves continue %d", c.opened.Size, old.Size)
+	c.consistency(c.files.OldCheckpoint, proof)
+	c.witnesses(c.Since)
 }
 
 // digestOf returns the SHA-256 of a bundle's bytes.

@@ -23,7 +23,7 @@ type ManifestVerdict struct {
 // envelope is about that document and, with a trust file, who signed it. It does not check that the numbers are right;
 // to check them, compute them again from a store.
 func (j Judge) JudgeManifest(data []byte) ManifestVerdict {
-	c := &court{Judge: j}
+	c := j.court(Files{})
 	m := c.manifest(data)
 	v := ManifestVerdict{Verdict: c.verdict(), Manifest: m, Signers: c.signers}
 	if m != nil {

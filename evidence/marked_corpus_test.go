@@ -49,6 +49,7 @@ func (w *world) work() []dag.TurnID {
 			drafts[i].Parents = []dag.Parent{{ID: ids[x.parent], Kind: dag.Reply}}
 		}
 	}
+	w.drawsKey(tenant)
 	must(w.kernel.Turns().Admit(w.ctx(), tenant, drafts))
 	return ids
 }

@@ -15,10 +15,12 @@ import (
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest"
+	"github.com/graphkernel/graphkernel/ingest/marks"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/ledger/attest"
 	"github.com/graphkernel/graphkernel/ledger/identity"
+	"github.com/graphkernel/graphkernel/ledger/notary"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store/inmem"
@@ -40,6 +42,7 @@ type world struct {
 	id     identity.Identity
 	secret string
 	store  *inmem.Store
+	open   func() *kernel.Kernel
 	kernel *kernel.Kernel
 
 	turns     []dag.TurnID
@@ -55,14 +58,38 @@ func newWorld(t testing.TB) *world {
 	secret := must(token.DrawSecret(w.random))
 	w.secret = "k1 " + secret.Reveal()
 	ring := must(token.Keyring{}.Rotate("k1", secret, w.time()))
-	w.kernel = must(kernel.Open(kernel.Config{
-		Store: w.store, Authority: token.NewAuthority(ring), Clock: func() time.Time { return w.now }, Rand: w.random, Identity: w.id,
-	}))
+	w.open = func() *kernel.Kernel {
+		return must(kernel.Open(kernel.Config{
+			Store: w.store, Authority: token.NewAuthority(ring), Clock: func() time.Time { return w.now }, Rand: w.random, Identity: w.id,
+		}))
+	}
+	w.kernel = w.open()
 	for i := range 3 {
 		w.witnesses = append(w.witnesses, must(ledger.NewCosigner(fmt.Sprintf("w%d.example", i+1), w.private(byte(10+i)))))
 	}
+	w.hasKey(dag.DefaultTenant)
 	w.talk()
 	return w
+}
+
+// hasKey stores the key of a tenant's marks, so that the kernel draws none of the salts' randomness for it.
+func (w *world) hasKey(tenant dag.Tenant) {
+	w.t.Helper()
+	key := sha256.Sum256([]byte("marks of " + tenant))
+	if err := w.store.Swap(w.t.Context(), tenant, marks.Cell, nil, key[:]); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// drawsKey has the kernel draw a key of marks at the next admission, in place of the one that is stored.
+func (w *world) drawsKey(tenant dag.Tenant) {
+	w.t.Helper()
+	for _, c := range must(w.store.Cells(w.t.Context(), tenant, marks.Cell)) {
+		if err := w.store.Swap(w.t.Context(), tenant, c.Name, c.Value, nil); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	w.kernel = w.open()
 }
 
 // must is for what cannot fail in a world that works; a panic fails the test as well.
@@ -138,12 +165,12 @@ func (w *world) grow(n int) {
 }
 
 // attest returns the evidence of a slice, under a checkpoint that witnesses cosigned.
-func (w *world) attest(i *kernel.Issued, witnesses ...int) *kernel.Evidence {
+func (w *world) attest(i *kernel.Issued, witnesses ...int) *notary.Evidence {
 	return w.attested(i.Bundle, witnesses...)
 }
 
 // attested is attest for a bundle of any kind.
-func (w *world) attested(bundle []byte, witnesses ...int) *kernel.Evidence {
+func (w *world) attested(bundle []byte, witnesses ...int) *notary.Evidence {
 	e := must(w.kernel.Ledger().Attest(w.ctx(), tenant, bundle))
 	p := must(ledger.ParseProof(e.Proof))
 	p.Checkpoint = w.cosign(p.Checkpoint, w.now, witnesses...)

@@ -77,7 +77,7 @@ func Compute(c *Case) (Expect, error) {
 
 func (e *Expect) fillSmall(g *Graph, s *slice.Slice, bundle []byte) {
 	e.Bundle = string(bundle)
-	e.AdmissionsLeaf = string(slice.AppendAdmissionsLeaf(nil, s.Provenance.SchemaVersion, s.AsOf, s.Turns))
+	e.AdmissionsLeaf = string(slice.AppendAdmissionsLeaf(nil, s.Provenance.SchemaVersion, s.AsOf, s.Settings, s.Turns))
 	for i := range s.Turns {
 		t := g.Turns[s.Turns[i].ID]
 		if i == 0 {

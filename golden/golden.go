@@ -1,4 +1,4 @@
-// Package golden carries the test vectors of GKP/1 and GKP/2, for this kernel and for
+// Package golden carries the test vectors of GKP/1, GKP/2 and GKP/3, for this kernel and for
 // anybody else's, and says what a conforming kernel makes of each.
 //
 // A [Case] is a graph, an anchor, a policy and a secret, and what must come out:
@@ -21,6 +21,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/standing"
 	"github.com/graphkernel/graphkernel/token"
 )
 
@@ -32,6 +33,7 @@ type Case struct {
 	Anchor   string          `json:"anchor"`
 	PolicyID string          `json:"policy_id"`
 	Policy   json.RawMessage `json:"policy"` // canonical form, in ppm
+	Settings []Setting       `json:"standings,omitempty"`
 	Tenant   string          `json:"tenant"`
 	KeyID    string          `json:"key_id"`
 	Secret   string          `json:"secret"`             // hex
@@ -51,7 +53,7 @@ type Turn struct {
 	Content      string            `json:"content"`
 	Attrs        map[string]string `json:"attrs"`
 	Salt         string            `json:"salt"`
-	Marks        *Marks            `json:"marks,omitempty"` // in GKP/2
+	Marks        *Marks            `json:"marks,omitempty"` // from GKP/2 on
 }
 
 // An Expect is what a conforming kernel computes. What is empty in a vector is
@@ -216,16 +218,21 @@ func parseEdge(e [3]string) (dag.Edge, error) {
 
 // Registered returns the policy of a case.
 func (c *Case) Registered() (policy.Registered, error) {
-	var canonical bytes.Buffer
-	if err := json.Compact(&canonical, c.Policy); err != nil {
-		return policy.Registered{}, fmt.Errorf("golden: %s: %w", c.Name, err)
-	}
-	hash := sha256.Sum256(canonical.Bytes())
-	p, err := policy.Forms{policy.SliceForm, policy.SliceFormV2}.Restore(policy.ID(c.PolicyID), hash[:], canonical.Bytes())
+	p, err := registered(c.PolicyID, c.Policy)
 	if err != nil {
 		return policy.Registered{}, fmt.Errorf("golden: %s: %w", c.Name, err)
 	}
 	return p, nil
+}
+
+// registered binds an id to parameters in their canonical form.
+func registered(id string, params json.RawMessage) (policy.Registered, error) {
+	var canonical bytes.Buffer
+	if err := json.Compact(&canonical, params); err != nil {
+		return policy.Registered{}, err
+	}
+	hash := sha256.Sum256(canonical.Bytes())
+	return policy.Forms{policy.SliceForm, policy.SliceFormV2, policy.SliceFormV3, standing.Form}.Restore(policy.ID(id), hash[:], canonical.Bytes())
 }
 
 // Authority returns an authority with the secret of a case.
@@ -259,7 +266,11 @@ func (c *Case) bundle(g *Graph) (*slice.Slice, []byte, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := slice.Cut(g.View, anchor, p)
+	course, err := c.course()
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := slice.Cut(g.View, anchor, p, standing.WordsOf(g.View, course))
 	if err != nil {
 		return nil, nil, err
 	}

@@ -34,6 +34,7 @@ func TestShippedVectors(t *testing.T) {
 	}{
 		{"gkp-1.jsonl", golden.Random, golden.Cases},
 		{"gkp-2.jsonl", golden.RandomMarked, golden.MarkedCases},
+		{"gkp-3.jsonl", golden.RandomCounted, golden.CountedCases},
 	} {
 		t.Run(v.name, func(t *testing.T) {
 			if *update {

@@ -15,6 +15,7 @@ type Marks struct {
 	Voice  string   `json:"voice"`
 	Cost   uint32   `json:"cost"`
 	Things []string `json:"things"` // hex, ascending
+	Origin *Origin  `json:"origin,omitempty"`
 }
 
 // MarkedCases returns the vectors of GKP/2 that ship with the project.
@@ -80,6 +81,9 @@ func (m *Marks) parse() (dag.Marks, error) {
 		return dag.Marks{}, err
 	}
 	marks := dag.Marks{Rules: dag.Marks1, Voice: voice, Cost: m.Cost}
+	if marks.Origin, err = m.Origin.parse(); err != nil {
+		return dag.Marks{}, err
+	}
 	for _, hex := range m.Things {
 		thing, err := dag.ParseThing(hex)
 		if err != nil {

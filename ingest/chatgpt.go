@@ -55,7 +55,7 @@ type chatNode struct {
 func newChat(r *reading, v *canon.Value, path, place string) *chat {
 	c := &chat{
 		r:     r,
-		batch: &Batch{Source: path, Repeats: true},
+		batch: &Batch{Source: path, Format: ChatGPT, Repeats: true},
 		place: place,
 		nodes: map[string]*chatNode{},
 	}

@@ -64,7 +64,7 @@ type claudeAIMessage struct {
 
 func newClaudeAIChat(r *reading, v *canon.Value, path, place string) *claudeAIChat {
 	c := &claudeAIChat{
-		r: r, batch: &Batch{Source: path, Repeats: true}, place: place, name: text(v, "uuid"), title: text(v, "name"), named: map[string]*claudeAIMessage{},
+		r: r, batch: &Batch{Source: path, Format: ClaudeAI, Repeats: true}, place: place, name: text(v, "uuid"), title: text(v, "name"), named: map[string]*claudeAIMessage{},
 	}
 	list := v.Get("chat_messages")
 	if c.name == "" && len(list.Items) > 0 {

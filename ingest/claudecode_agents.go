@@ -10,20 +10,68 @@ import (
 	"github.com/graphkernel/graphkernel/internal/canon"
 )
 
+// claudeAgents joins the sub-agents of a session to the calls that started them.
+type claudeAgents struct {
+	r        *reading
+	chain    *claudeChain
+	calls    *claudeCalls
+	byID     map[string]*claudeAgent
+	withFile []*claudeAgent    // sub-agents with their own files
+	callers  map[string]string // agent id → tool_use id; the first one named counts
+	runs     map[string]string // run of a workflow → tool_use id of its call
+	starters map[string]bool   // all tool_use ids in callers and runs
+}
+
+// addFile adds a file of a sub-agent, and reads Claude Code's description of it.
+func (g *claudeAgents) addFile(id, path string) error {
+	agent := g.byID[id]
+	if agent == nil {
+		agent = &claudeAgent{id: id, run: workflowRun(path)}
+		g.byID[id] = agent
+		g.withFile = append(g.withFile, agent)
+	}
+	agent.paths = append(agent.paths, path)
+	return g.describe(id, path)
+}
+
+// A claudeAgent is a sub-agent of the session.
+type claudeAgent struct {
+	id     string
+	paths  []string // none: its records are in the session's own file
+	run    string   // the workflow run of the sub-agent; "": none
+	begun  bool     // reading its files has begun
+	caller *claudeCall
+	spawn  *claudeNode // the turn after which it began, if no call is known; see byTime
+	turns  []*claudeNode
+
+	first   *canon.Value // the first record of the file with a uuid, after survey
+	ended   dag.Time     // the time of the last record of the file
+	outside []outsideParent
+}
+
+// lastBefore returns the sub-agent's last turn up to a time. A sub-agent that is resumed has turns after its first result.
+func (a *claudeAgent) lastBefore(t dag.Time) *claudeNode {
+	for i := len(a.turns) - 1; i >= 0; i-- {
+		if a.turns[i].created <= t {
+			return a.turns[i]
+		}
+	}
+	return nil
+}
+
 // noteCaller stores which call started a sub-agent. Progress records name the call while the sub-agent runs, its result does
 // when it is done; the first record counts.
-func (s *claudeSession) noteCaller(v *canon.Value, useID string) {
-	id := text(v, "agentId")
-	if id == "" || useID == "" || s.callers[id] != "" {
+func (g *claudeAgents) noteCaller(id, useID string) {
+	if id == "" || useID == "" || g.callers[id] != "" {
 		return
 	}
 	useID = strings.Clone(useID)
-	s.callers[strings.Clone(id)], s.starters[useID] = useID, true
+	g.callers[strings.Clone(id)], g.starters[useID] = useID, true
 }
 
 // agentOf returns the sub-agent of a record, or nil. In older transcripts the records of sub-agents are in the session's own
 // file, some without an agent id: then all records below one root are one sub-agent.
-func (s *claudeSession) agentOf(rec *claudeRecord, uuid string, parent *claudeNode, t *claudeTurn) *claudeAgent {
+func (g *claudeAgents) agentOf(rec *claudeRecord, uuid string, parent *claudeNode, t *claudeTurn) *claudeAgent {
 	if rec.fileAgent != nil {
 		return rec.fileAgent
 	}
@@ -37,41 +85,38 @@ func (s *claudeSession) agentOf(rec *claudeRecord, uuid string, parent *claudeNo
 	if id == "" {
 		id = uuid
 	}
-	agent := s.agents[id]
+	agent := g.byID[id]
 	if agent == nil {
 		id = strings.Clone(id)
 		agent = &claudeAgent{id: id}
-		s.agents[id] = agent
+		g.byID[id] = agent
 	}
 	if agent.caller == nil && len(agent.turns) == 0 {
-		s.joinCaller(agent, t.prompt)
+		g.joinCaller(agent, t.prompt)
 	}
 	return agent
 }
 
 // callerOf returns the id of the call that started a sub-agent, as far as records, its description or its workflow name it,
 // else "".
-func (s *claudeSession) callerOf(agent *claudeAgent) string {
-	if id := s.callers[agent.id]; id != "" || agent.run == "" {
+func (g *claudeAgents) callerOf(agent *claudeAgent) string {
+	if id := g.callers[agent.id]; id != "" || agent.run == "" {
 		return id
 	}
-	return s.runs[agent.run]
+	return g.runs[agent.run]
 }
 
 // describe reads Claude Code's description of a sub-agent with a file. The description counts as a record.
-func (s *claudeSession) describe(id, path string) error {
-	v, err := s.r.files.agentMeta(path)
+func (g *claudeAgents) describe(id, path string) error {
+	v, err := g.r.files.agentMeta(path)
 	if err != nil || v == nil {
 		return err
 	}
-	before := s.r.beginFile(metaFile(path), ClaudeCode)
-	defer s.r.returnTo(before)
-	s.r.record()
-	s.r.skip(skipAgentMeta)
-	if use := text(v, "toolUseId"); use != "" && s.callers[id] == "" {
-		use = strings.Clone(use)
-		s.callers[id], s.starters[use] = use, true
-	}
+	before := g.r.beginFile(metaFile(path), ClaudeCode)
+	defer g.r.returnTo(before)
+	g.r.record()
+	g.r.skip(skipAgentMeta)
+	g.noteCaller(id, text(v, "toolUseId"))
 	return nil
 }
 
@@ -84,20 +129,13 @@ func workflowRun(path string) string {
 	return filepath.Base(run)
 }
 
-// replays reports whether a record in a sub-agent's file belongs to another chain: the file of a sub-agent that answers a side
-// question begins with a copy of the conversation.
-func (s *claudeSession) replays(uuid string, of *claudeAgent) bool {
-	at, known := s.places[uuid]
-	return of != nil && known && at.node != nil && at.node.agent != of
-}
-
 // copied reports whether the session has all records that a sub-agent's file repeats from it. The first record that the session
 // lacks is then a question.
-func (s *claudeSession) copied(a *claudeAgent) (whole bool, err error) {
+func (g *claudeAgents) copied(a *claudeAgent) (whole bool, err error) {
 	looking := true
 	for _, path := range a.paths {
-		err := eachRecord(s.r.ctx, s.r.files, path, func(v *canon.Value) {
-			if looking && !s.replays(text(v, "uuid"), a) {
+		err := eachRecord(g.r.ctx, g.r.files, path, func(v *canon.Value) {
+			if looking && !g.chain.replays(text(v, "uuid"), a) {
 				rec := claudeRecord{v: v}
 				whole, looking = rec.turn().voice == voiceUser, false
 			}
@@ -111,8 +149,8 @@ func (s *claudeSession) copied(a *claudeAgent) (whole bool, err error) {
 
 // joinCaller finds the call that started a sub-agent: the call that a record names with its id, else the first call with the
 // same prompt that started no other sub-agent.
-func (s *claudeSession) joinCaller(agent *claudeAgent, prompt [32]byte) {
-	named := s.calls[s.callerOf(agent)]
+func (g *claudeAgents) joinCaller(agent *claudeAgent, prompt [32]byte) {
+	named := g.calls.byID[g.callerOf(agent)]
 	call := lastCall(named)
 	for _, c := range named {
 		if c.agent == nil {
@@ -121,7 +159,7 @@ func (s *claudeSession) joinCaller(agent *claudeAgent, prompt [32]byte) {
 		}
 	}
 	if call == nil && prompt != [32]byte{} {
-		for _, c := range s.prompts {
+		for _, c := range g.calls.prompts {
 			if c.agent == nil && c.prompt == prompt {
 				call = c
 				break
@@ -155,7 +193,7 @@ func (s *claudeSession) begin(agent *claudeAgent) error {
 func (s *claudeSession) readAgent(agent *claudeAgent) error {
 	agent.begun = true
 	if agent.caller == nil {
-		s.joinCaller(agent, [32]byte{})
+		s.agents.joinCaller(agent, [32]byte{})
 	}
 	for _, path := range agent.paths {
 		if err := s.read(path, agent); err != nil {
@@ -177,14 +215,14 @@ func (a *claudeAgent) last() *claudeNode {
 // and attach to turns of the session. A sub-agent that cannot be joined to anything yet is left for a later import: if imported
 // now, its first turn would be a root for ever.
 func (s *claudeSession) remaining() error {
-	agents := s.withFile
+	agents := s.agents.withFile
 	for again := true; again; {
 		again = false
 		for _, a := range agents {
 			if a.begun {
 				continue
 			}
-			ready, err := s.joinable(a)
+			ready, err := s.agents.joinable(a)
 			if err != nil {
 				return err
 			}
@@ -214,22 +252,22 @@ func (s *claudeSession) remaining() error {
 // begins with a copy of the conversation, see copied; its first record names a parent, and all parents outside of its file are
 // known or lost; exactly one earlier call has its prompt and started no other sub-agent; no call can have started it, see
 // byTime.
-func (s *claudeSession) joinable(a *claudeAgent) (bool, error) {
-	if len(s.calls[s.callerOf(a)]) > 0 {
+func (g *claudeAgents) joinable(a *claudeAgent) (bool, error) {
+	if len(g.calls.byID[g.callerOf(a)]) > 0 {
 		return true, nil
 	}
 	if a.first == nil {
-		if err := a.survey(s.r.ctx, s.r.files); err != nil || a.first == nil {
+		if err := a.survey(g.r.ctx, g.r.files); err != nil || a.first == nil {
 			return false, err
 		}
 	}
-	if s.replays(text(a.first, "uuid"), a) {
-		return s.copied(a)
+	if g.chain.replays(text(a.first, "uuid"), a) {
+		return g.copied(a)
 	}
 	if text(a.first, "parentUuid") != "" {
 		for _, o := range a.outside {
 			// A missing parent is lost once the session has gone on. Before that it may only be late.
-			if _, known := s.places[o.name]; !known && s.latest <= o.child {
+			if _, known := g.chain.places[o.name]; !known && g.chain.latest <= o.child {
 				return false, nil
 			}
 		}
@@ -242,7 +280,7 @@ func (s *claudeSession) joinable(a *claudeAgent) (bool, error) {
 	}
 	prompt := rec.turn().prompt
 	var call *claudeCall
-	for _, c := range s.prompts {
+	for _, c := range g.calls.prompts {
 		if c.agent != nil || c.prompt != prompt || c.node.created > began {
 			continue
 		}
@@ -252,7 +290,7 @@ func (s *claudeSession) joinable(a *claudeAgent) (bool, error) {
 		call = c
 	}
 	if call == nil {
-		return s.byTime(a, began), nil
+		return g.byTime(a, began), nil
 	}
 	a.caller, call.agent = call, a
 	return true, nil
@@ -261,12 +299,12 @@ func (s *claudeSession) joinable(a *claudeAgent) (bool, error) {
 // byTime finds the turn after which a sub-agent without a call began. Claude Code itself starts some sub-agents, for a side
 // question or a summary, and gives them an id of the form NAME-HEX. For any other sub-agent the call may still come while it
 // works, so byTime returns false until the session has gone on after it.
-func (s *claudeSession) byTime(a *claudeAgent, began dag.Time) bool {
-	own := strings.Contains(a.id, "-") && s.callerOf(a) == "" && a.run == ""
-	if !own && s.latest <= a.ended {
+func (g *claudeAgents) byTime(a *claudeAgent, began dag.Time) bool {
+	own := strings.Contains(a.id, "-") && g.callerOf(a) == "" && a.run == ""
+	if !own && g.chain.latest <= a.ended {
 		return false
 	}
-	for _, node := range s.own {
+	for _, node := range g.chain.own {
 		if node.created <= began {
 			a.spawn = node
 		}
@@ -331,4 +369,14 @@ func eachRecord(ctx context.Context, files *tree, path string, take func(*canon.
 			}
 		}
 	}
+}
+
+// beganAfter reports whether a sub-agent's file begins after a time.
+func (g *claudeAgents) beganAfter(a *claudeAgent, at dag.Time) bool {
+	v, err := g.r.files.firstRecord(a.paths[0], func(v *canon.Value) bool { return text(v, "uuid") != "" })
+	if err != nil || v == nil {
+		return false
+	}
+	began, err := dag.ReadTime(text(v, "timestamp"))
+	return err == nil && began > at
 }

@@ -7,16 +7,59 @@ import (
 	"github.com/graphkernel/graphkernel/internal/canon"
 )
 
+// A claudeChain says where the records of a session attach.
+type claudeChain struct {
+	places map[string]claudePlace // by the uuid of a record: where its children attach
+	newest *claudeNode            // the last turn of the session's own chain that was read
+	own    []*claudeNode          // all turns of that chain, in the order of the file, if there are sub-agents
+	latest dag.Time               // the latest time in the session's own file
+	turns  int                    // how many turns were read
+}
+
+// add appends a turn to the chain of its sub-agent, or else to the session's own, whose turns are kept if keep is set.
+func (c *claudeChain) add(node *claudeNode, uuid string, keep bool) {
+	c.setPlace(uuid, claudePlace{node: node})
+	c.turns++
+	node.order = c.turns
+	if node.message != "" {
+		node.assistant = node
+	} else if node.chain != nil {
+		node.assistant = node.chain.assistant
+	}
+	if node.agent != nil {
+		node.agent.turns = append(node.agent.turns, node)
+		return
+	}
+	c.newest = node
+	if keep {
+		c.own = append(c.own, node)
+	}
+}
+
+// setPlace stores where the children of a record attach. If a uuid repeats, the first record counts.
+func (c *claudeChain) setPlace(uuid string, at claudePlace) {
+	if _, known := c.places[uuid]; !known {
+		c.places[uuid] = at
+	}
+}
+
+// replays reports whether a record in a sub-agent's file belongs to another chain: the file of a sub-agent that answers a side
+// question begins with a copy of the conversation.
+func (c *claudeChain) replays(uuid string, of *claudeAgent) bool {
+	at, known := c.places[uuid]
+	return of != nil && known && at.node != nil && at.node.agent != of
+}
+
 // above returns the place from which a record continues. At a compaction the parent is null, and a logical parent is named
 // instead.
-func (s *claudeSession) above(v *canon.Value) (at claudePlace) {
+func (c *claudeChain) above(v *canon.Value) (at claudePlace) {
 	for _, key := range [...]string{"parentUuid", "logicalParentUuid"} {
 		name := text(v, key)
 		if name == "" {
 			continue
 		}
-		if at, known := s.places[name]; known {
-			return s.beside(at, v)
+		if at, known := c.places[name]; known {
+			return c.beside(at, v)
 		}
 		if at.missing == "" {
 			at.missing = strings.Clone(name)
@@ -27,8 +70,8 @@ func (s *claudeSession) above(v *canon.Value) (at claudePlace) {
 
 // beside returns the prompt that an attachment belongs to, if the record names the turn before that prompt as its parent: the
 // record after the attachment answers the prompt.
-func (s *claudeSession) beside(at claudePlace, v *canon.Value) claudePlace {
-	prompt := s.newest
+func (c *claudeChain) beside(at claudePlace, v *canon.Value) claudePlace {
+	prompt := c.newest
 	if text(v, "type") == "attachment" && !isTrue(v, "isSidechain") && prompt != nil && prompt.prompt == prompt && at.node == prompt.chain {
 		return claudePlace{node: prompt}
 	}
@@ -38,12 +81,12 @@ func (s *claudeSession) beside(at claudePlace, v *canon.Value) claudePlace {
 // orNewest completes a place without a turn. If a named parent does not precede the record, or if only a program writes such
 // records into the middle of a session, the record continues from the newest turn of the same file and chain: otherwise all
 // later turns would be cut off from the beginning of the session.
-func (s *claudeSession) orNewest(at claudePlace, v *canon.Value, agent *claudeAgent) claudePlace {
+func (c *claudeChain) orNewest(at claudePlace, v *canon.Value, agent *claudeAgent) claudePlace {
 	inMiddle := text(v, "type") == queueOperation || text(v, "subtype") == compactBoundary || isTrue(v, "isCompactSummary")
 	if at.node != nil || at.missing == "" && !inMiddle {
 		return at
 	}
-	at.node = s.newest
+	at.node = c.newest
 	if agent != nil {
 		at.node = agent.last()
 	}
@@ -53,16 +96,16 @@ func (s *claudeSession) orNewest(at claudePlace, v *canon.Value, agent *claudeAg
 
 // addChain adds the edge from the record's own parent. For the first turn of a sub-agent, the parent is the call that started
 // it.
-func (s *claudeSession) addChain(rec *claudeRecord, d *dag.Draft, node *claudeNode, at claudePlace) {
+func (n *claudeNode) addChain(rec *claudeRecord, d *dag.Draft, at claudePlace) {
 	kind, parent := dag.Reply, at.node
-	if node.agent != nil {
-		if parent == nil && node.agent.caller != nil {
-			parent = node.agent.caller.node
+	if n.agent != nil {
+		if parent == nil && n.agent.caller != nil {
+			parent = n.agent.caller.node
 		}
-		if parent == nil && node.agent.spawn != nil && len(node.agent.turns) == 0 {
-			parent, at.byOrder = node.agent.spawn, true
+		if parent == nil && n.agent.spawn != nil && len(n.agent.turns) == 0 {
+			parent, at.byOrder = n.agent.spawn, true
 		}
-		if parent != nil && parent.agent != node.agent {
+		if parent != nil && parent.agent != n.agent {
 			kind = dag.Spawn
 		}
 	}
@@ -75,7 +118,7 @@ func (s *claudeSession) addChain(rec *claudeRecord, d *dag.Draft, node *claudeNo
 		setAttr(d, attrParentBy, parentByOrder, &rec.noted)
 	}
 	if parent != nil {
-		node.chain = parent
+		n.chain = parent
 		addParent(d, parent.id, kind, &rec.noted)
 	}
 }
@@ -86,7 +129,7 @@ func (s *claudeSession) addResults(rec *claudeRecord, t *claudeTurn, node, above
 	d := &t.draft
 	var call *claudeCall
 	for _, id := range t.results {
-		c := s.callBefore(id, above)
+		c := s.calls.before(id, above)
 		if c == nil {
 			rec.noted.add(noteCallMissing)
 			continue
@@ -119,9 +162,9 @@ func (s *claudeSession) returningAgents(rec *claudeRecord, useID string, call *c
 	result := object(rec.v, "toolUseResult")
 	status := text(result, "status")
 	finished := status == "" || status == "completed"
-	if run := text(result, "runId"); run != "" && s.runs[run] == "" {
+	if run := text(result, "runId"); run != "" && s.agents.runs[run] == "" {
 		use := strings.Clone(useID)
-		s.runs[strings.Clone(run)], s.starters[use] = use, true
+		s.agents.runs[strings.Clone(run)], s.agents.starters[use] = use, true
 	}
 	id := text(result, "agentId")
 	if id == "" {
@@ -130,8 +173,8 @@ func (s *claudeSession) returningAgents(rec *claudeRecord, useID string, call *c
 		}
 		return s.calledBy(call, finished, at)
 	}
-	s.noteCaller(result, useID)
-	agent := s.agents[id]
+	s.agents.noteCaller(id, useID)
+	agent := s.agents.byID[id]
 	if agent == nil {
 		if finished {
 			rec.noted.add("subagent_missing")
@@ -148,21 +191,21 @@ func (s *claudeSession) calledBy(call *claudeCall, finished bool, at dag.Time) (
 	if call.agent != nil && len(call.agent.paths) == 0 {
 		return []*claudeAgent{call.agent}, finished, nil
 	}
-	if call.agent == nil && !s.starters[call.id] {
+	if call.agent == nil && !s.agents.starters[call.id] {
 		return nil, finished, nil
 	}
-	named := func(a *claudeAgent) bool { return s.callerOf(a) != "" && s.callerOf(a) == call.id }
+	named := func(a *claudeAgent) bool { return s.agents.callerOf(a) != "" && s.agents.callerOf(a) == call.id }
 	several := 0
-	for _, a := range s.withFile {
+	for _, a := range s.agents.withFile {
 		if named(a) {
 			several++
 		}
 	}
-	for _, a := range s.withFile {
+	for _, a := range s.agents.withFile {
 		switch {
 		case a != call.agent && !named(a), a != call.agent && a.caller != nil && a.caller != call:
 			continue
-		case a != call.agent && a.caller == nil && several > 1 && s.beganAfter(a, at):
+		case a != call.agent && a.caller == nil && several > 1 && s.agents.beganAfter(a, at):
 			continue
 		}
 		if agents = append(agents, a); finished {
@@ -174,55 +217,17 @@ func (s *claudeSession) calledBy(call *claudeCall, finished bool, at dag.Time) (
 	return agents, finished, nil
 }
 
-// beganAfter reports whether a sub-agent's file begins after a time.
-func (s *claudeSession) beganAfter(a *claudeAgent, at dag.Time) bool {
-	v, err := s.r.files.firstRecord(a.paths[0], func(v *canon.Value) bool { return text(v, "uuid") != "" })
-	if err != nil || v == nil {
-		return false
-	}
-	began, err := dag.ReadTime(text(v, "timestamp"))
-	return err == nil && began > at
-}
-
-// addJoin adds edges to the first turn of an API message, from the results of the previous message that are not on its chain:
-// parallel calls fan out, and the model has all their results when it continues. A sub-agent's file is read at its result, so
-// results after that time are excluded: the sub-agent has not seen them.
-func (s *claudeSession) addJoin(rec *claudeRecord, d *dag.Draft, node *claudeNode) {
-	if node.message == "" || node.chain == nil {
-		return
-	}
-	before := node.chain.assistant
-	if before == nil || before.message == node.message {
-		return
-	}
-	results := s.results[before.message]
-	if len(results) == 0 {
-		return
-	}
-	onChain := map[*claudeNode]bool{}
-	steps := 0
-	for n := node.chain; n != nil && n != before && steps < maxChainSteps; n = n.chain {
-		onChain[n] = true
-		steps++
-	}
-	for _, result := range results {
-		if later := before.agent != node.agent && result.created > node.created; !onChain[result] && !later {
-			addParent(d, result.id, dag.Merge, &rec.noted)
-		}
-	}
-}
-
 // addPrompt adds a reference from the current prompt to the first turn of an API message. A prompt is often followed by
 // hundreds of calls and results; without the reference it would soon be outside the radius of slices of its own work.
-func (s *claudeSession) addPrompt(rec *claudeRecord, t *claudeTurn, node *claudeNode) {
-	if node.chain != nil {
-		node.prompt = node.chain.prompt
+func (n *claudeNode) addPrompt(rec *claudeRecord, t *claudeTurn) {
+	if n.chain != nil {
+		n.prompt = n.chain.prompt
 	}
-	if node.prompt != nil && node.prompt != node.chain && (t.queued || node.beginsMessage()) {
-		addParent(&t.draft, node.prompt.id, dag.Reference, &rec.noted)
+	if n.prompt != nil && n.prompt != n.chain && (t.queued || n.beginsMessage()) {
+		addParent(&t.draft, n.prompt.id, dag.Reference, &rec.noted)
 	}
 	if t.voice == voiceUser {
-		node.prompt = node
+		n.prompt = n
 	}
 }
 
@@ -234,19 +239,3 @@ func (n *claudeNode) beginsMessage() bool {
 	before := n.chain.assistant
 	return before == nil || before.message != n.message
 }
-
-// addQueued adds a reply edge from a queued prompt to the first turn of the API message after its delivery, unless it already
-// is the parent: the transcript continues from the tool's result, but the model had read both.
-func (s *claudeSession) addQueued(rec *claudeRecord, d *dag.Draft, node *claudeNode) {
-	prompt := s.queue.unanswered
-	if prompt == nil || node.agent != nil || !node.beginsMessage() {
-		return
-	}
-	addParent(d, prompt.id, dag.Reply, &rec.noted)
-	if node.prompt == nil || node.prompt.order < prompt.order {
-		node.prompt = prompt
-	}
-}
-
-// maxChainSteps bounds the walk from a message to the one before it. Beyond it, an edge may be added that repeats the chain.
-const maxChainSteps = 1000

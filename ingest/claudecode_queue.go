@@ -127,10 +127,10 @@ func (s *claudeSession) deliver(rec *claudeRecord, item queuedText) error {
 	rec.noted.add(notePromptQueued)
 	sum := sha256.Sum256([]byte(item.text))
 	name := s.sessionOf(rec.v) + "/queued/" + item.at + "/" + hex.EncodeToString(sum[:])
-	if err := s.turn(rec, &t, name, s.above(rec.v)); err != nil {
+	if err := s.turn(rec, &t, name, s.chain.above(rec.v)); err != nil {
 		return err
 	}
-	if node := s.places[name].node; node != nil {
+	if node := s.chain.places[name].node; node != nil {
 		if s.queue.delivered == nil {
 			s.queue.delivered = map[string]*claudeNode{}
 		}
@@ -196,5 +196,18 @@ func (q *claudeQueue) passed(node *claudeNode, t *claudeTurn) {
 	case node.beginsMessage():
 		q.unanswered, q.delivered = nil, nil
 		q.waiting = slices.DeleteFunc(q.waiting, func(w queuedText) bool { return w.attached })
+	}
+}
+
+// addTo adds a reply edge from a queued prompt to the first turn of the API message after its delivery, unless it already
+// is the parent: the transcript continues from the tool's result, but the model had read both.
+func (q *claudeQueue) addTo(rec *claudeRecord, d *dag.Draft, node *claudeNode) {
+	prompt := q.unanswered
+	if prompt == nil || node.agent != nil || !node.beginsMessage() {
+		return
+	}
+	addParent(d, prompt.id, dag.Reply, &rec.noted)
+	if node.prompt == nil || node.prompt.order < prompt.order {
+		node.prompt = prompt
 	}
 }

@@ -31,7 +31,7 @@ const (
 	savedTo      = "saved to"
 )
 
-// savedIn returns the path at which a result says that it was saved, or "". A tool can write such a text, so readSavedFile
+// savedIn returns the path at which a result says that it was saved, or "". A tool can write such a text, so readFile
 // accepts only paths in the session's own folder.
 func savedIn(said string) string {
 	trimmed := strings.TrimSpace(said)
@@ -61,19 +61,25 @@ func (t *claudeTurn) noteSavedPath(result *canon.Value) {
 	}
 }
 
+// claudeSaved reads the saved results of a session.
+type claudeSaved struct {
+	r      *reading
+	folder string // the folder of the session; see ownFolder
+}
+
 // maxSaved is the largest total size of the files of one record that are read, in bytes.
 const maxSaved = 4 * dag.MaxContent
 
-// readSaved reads the files that a turn names. It notes a file that cannot be read in the turn, and reads a file that is named
+// read reads the files that a turn names. It notes a file that cannot be read in the turn, and reads a file that is named
 // twice only once.
-func (s *claudeSession) readSaved(rec *claudeRecord, t *claudeTurn) error {
-	whole, read, size := t.saved[:0], map[string]bool{}, 0
+func (f *claudeSaved) read(rec *claudeRecord, t *claudeTurn) error {
+	whole, seen, size := t.saved[:0], map[string]bool{}, 0
 	for _, sv := range t.saved {
-		lost, err := s.readSavedFile(&sv)
+		lost, err := f.readFile(&sv)
 		if err != nil {
 			return err
 		}
-		if lost == "" && read[sv.path] {
+		if lost == "" && seen[sv.path] {
 			continue
 		}
 		if lost == "" && size+len(sv.text) > maxSaved {
@@ -84,7 +90,7 @@ func (s *claudeSession) readSaved(rec *claudeRecord, t *claudeTurn) error {
 			setAttr(&t.draft, attrSavedLost, strings.TrimPrefix(lost, savedLost), &rec.noted)
 			continue
 		}
-		read[sv.path] = true
+		seen[sv.path] = true
 		size += len(sv.text)
 		whole = append(whole, sv)
 	}
@@ -102,19 +108,19 @@ const (
 	noteSavedBinary    = "saved_result_binary"    // it is not text
 )
 
-// readSavedFile reads the file that a result names. It uses only the names in the path, since SESSION may have been moved. lost
+// readFile reads the file that a result names. It uses only the names in the path, since SESSION may have been moved. lost
 // is the reason if the file is lost, else "".
-func (s *claudeSession) readSavedFile(sv *savedResult) (lost string, err error) {
+func (f *claudeSaved) readFile(sv *savedResult) (lost string, err error) {
 	parts := strings.Split(strings.ReplaceAll(sv.named, `\`, "/"), "/")
-	if s.folder == "" || len(parts) < 3 {
+	if f.folder == "" || len(parts) < 3 {
 		return noteSavedElsewhere, nil
 	}
 	own, folder, name := parts[len(parts)-3], parts[len(parts)-2], parts[len(parts)-1]
-	if own != filepath.Base(s.folder) || folder != resultsFolder || name == "" || strings.HasPrefix(name, ".") || !filepath.IsLocal(name) {
+	if own != filepath.Base(f.folder) || folder != resultsFolder || name == "" || strings.HasPrefix(name, ".") || !filepath.IsLocal(name) {
 		return noteSavedElsewhere, nil
 	}
-	sv.path = filepath.Join(s.folder, resultsFolder, name)
-	in, lost := s.r.files.openOwned(sv.path)
+	sv.path = filepath.Join(f.folder, resultsFolder, name)
+	in, lost := f.r.files.openOwned(sv.path)
 	if lost != "" {
 		return lost, nil
 	}
@@ -122,8 +128,8 @@ func (s *claudeSession) readSavedFile(sv *savedResult) (lost string, err error) 
 	const most = dag.MaxContent - 64 // leaves room for the title line
 	data, err := io.ReadAll(io.LimitReader(in, most+1))
 	switch {
-	case err != nil && s.r.ctx.Err() != nil:
-		return "", s.r.ctx.Err()
+	case err != nil && f.r.ctx.Err() != nil:
+		return "", f.r.ctx.Err()
 	case err != nil:
 		return noteSavedMissing, nil
 	case len(data) > most:
@@ -188,7 +194,7 @@ func (s *claudeSession) savedTurn(rec *claudeRecord, t *claudeTurn, of *claudeNo
 		c.titled(kindHook, kindHook, validUTF8(sv.text, &noted))
 	} else {
 		tool := "unknown"
-		if call := s.callBefore(sv.use, of.chain); call != nil {
+		if call := s.calls.before(sv.use, of.chain); call != nil {
 			tool = call.tool
 			setAttr(&d, attrTool, tool, &noted)
 		}
@@ -203,8 +209,6 @@ func (s *claudeSession) savedTurn(rec *claudeRecord, t *claudeTurn, of *claudeNo
 		setAttr(&d, key, t.draft.Attrs[key], &noted)
 	}
 	addParent(&d, of.id, dag.Reply, &noted)
-	if r.admit(s.batch, &d, s.sessionOf(rec.v), sv.path, noted) {
-		s.size += len(d.Content)
-	}
+	s.admit(&d, s.sessionOf(rec.v), sv.path, noted)
 	return s.handFull()
 }

@@ -53,88 +53,99 @@ var titleRecords = map[string]struct {
 	"summary":      {"summary", TitleMade},
 }
 
+// claudeTitles reads the titles of a session.
+type claudeTitles struct {
+	*batches
+	path    string // the path of the session's file
+	session string // the session of the first turn
+	chain   *claudeChain
+	now     *dag.Time // the time of the last record with a time in the session's own file
+	early   int       // number of titles before the first turn
+	kinds   map[TitleKind]*claudeTitle
+}
+
 // A claudeTitle counts the titles of one kind.
 type claudeTitle struct {
 	last string
 	n    int
 }
 
-// title reads a record with a title of the session. Titles before the first turn are only counted, and read again after it.
-func (s *claudeSession) title(rec *claudeRecord) error {
-	if s.newest == nil {
-		s.early++
+// read reads a record with a title of the session. Titles before the first turn are only counted, and read again after it.
+func (ts *claudeTitles) read(rec *claudeRecord) error {
+	if ts.chain.newest == nil {
+		ts.early++
 		return nil
 	}
 	v := rec.v
 	of := titleRecords[text(v, "type")]
 	title := strings.TrimSpace(oneLine(text(v, of.member)))
 	session := text(v, "sessionId")
-	at, known := s.places[text(v, "leafUuid")]
-	before := s.titles[of.kind]
+	at, known := ts.chain.places[text(v, "leafUuid")]
+	before := ts.kinds[of.kind]
 	if before == nil {
 		before = &claudeTitle{}
-		s.titles[of.kind] = before
+		ts.kinds[of.kind] = before
 	}
 	switch {
-	case session != "" && session != s.session:
-		s.r.skipAt(rec.line, skipTitleOfOther)
+	case session != "" && session != ts.session:
+		ts.r.skipAt(rec.line, skipTitleOfOther)
 	case text(v, "type") == skipSummary && (!known || at.node == nil || at.node.agent != nil):
-		s.r.skipAt(rec.line, skipSummary)
+		ts.r.skipAt(rec.line, skipSummary)
 	case title == "":
-		s.r.skipAt(rec.line, skipEmptyMessage)
+		ts.r.skipAt(rec.line, skipEmptyMessage)
 	case title == before.last:
-		s.r.skipAt(rec.line, skipRepeated)
+		ts.r.skipAt(rec.line, skipRepeated)
 	default:
-		return s.titleTurn(rec, of.kind, title, before)
+		return ts.turn(rec, of.kind, title, before)
 	}
 	return nil
 }
 
-func (s *claudeSession) titleTurn(rec *claudeRecord, kind TitleKind, title string, before *claudeTitle) error {
-	d := dag.Draft{Role: dag.RoleSystem, Author: authorClaudeCode, Conversation: conversationID(sourceClaude, s.session)}
+func (ts *claudeTitles) turn(rec *claudeRecord, kind TitleKind, title string, before *claudeTitle) error {
+	d := dag.Draft{Role: dag.RoleSystem, Author: authorClaudeCode, Conversation: conversationID(sourceClaude, ts.session)}
 	turnID(&d, sourceClaude, titleName(d.Conversation, kind, before.n), &rec.noted)
 	setAttr(&d, AttrTitle, title, &rec.noted)
 	if d.Attrs[AttrTitle] == "" {
-		s.r.skipAt(rec.line, skipMalformed)
+		ts.r.skipAt(rec.line, skipMalformed)
 		return nil
 	}
 	setAttr(&d, AttrTitleKind, string(kind), &rec.noted)
 	setAttr(&d, attrMeta, "true", &rec.noted)
-	s.setTime(rec, &d)
-	addParent(&d, s.newest.id, dag.Reply, &rec.noted)
+	rec.setTime(&d)
+	addParent(&d, ts.chain.newest.id, dag.Reply, &rec.noted)
 	before.last, before.n = strings.Clone(title), before.n+1
-	s.r.admit(s.batch, &d, s.session, rec.place, rec.noted)
-	return s.handFull()
+	ts.admit(&d, ts.session, rec.place, rec.noted)
+	return ts.handFull()
 }
 
-// earlyTitles reads the titles before the first turn, once that turn exists.
-func (s *claudeSession) earlyTitles() error {
-	if s.newest == nil || s.early == 0 {
+// readEarly reads the titles before the first turn, once that turn exists.
+func (ts *claudeTitles) readEarly() error {
+	if ts.chain.newest == nil || ts.early == 0 {
 		return nil
 	}
-	return s.eachEarly(s.title)
+	return ts.eachEarly(ts.read)
 }
 
-// leaveTitles counts the titles of a session without turns as skipped.
-func (s *claudeSession) leaveTitles() error {
-	return s.eachEarly(func(rec *claudeRecord) error {
+// leave counts the titles of a session without turns as skipped.
+func (ts *claudeTitles) leave() error {
+	return ts.eachEarly(func(rec *claudeRecord) error {
 		word := skipTitleOfOther
 		if text(rec.v, "type") == skipSummary {
 			word = skipSummary
 		}
-		s.r.skipAt(rec.line, word)
+		ts.r.skipAt(rec.line, word)
 		return nil
 	})
 }
 
 // eachEarly reads the titles before the first turn again, from the beginning of the session's file, so that they need not be
 // kept in memory.
-func (s *claudeSession) eachEarly(take func(*claudeRecord) error) error {
-	left := s.early
-	if s.early = 0; left == 0 {
+func (ts *claudeTitles) eachEarly(take func(*claudeRecord) error) error {
+	left := ts.early
+	if ts.early = 0; left == 0 {
 		return nil
 	}
-	in, err := openLines(s.r.ctx, s.r.files, s.path)
+	in, err := openLines(ts.r.ctx, ts.r.files, ts.path)
 	if err != nil {
 		return err
 	}
@@ -145,7 +156,7 @@ func (s *claudeSession) eachEarly(take func(*claudeRecord) error) error {
 			continue
 		}
 		if err == io.EOF { // another program has rewritten the file since the first reading
-			s.r.skipMany(skipTitleOfOther, left)
+			ts.r.skipMany(skipTitleOfOther, left)
 			return nil
 		}
 		if err != nil {
@@ -156,7 +167,7 @@ func (s *claudeSession) eachEarly(take func(*claudeRecord) error) error {
 				continue
 			}
 			left--
-			rec := &claudeRecord{v: v.value, place: s.path + ":" + strconv.Itoa(in.number), line: in.number, now: s.now}
+			rec := &claudeRecord{v: v.value, place: ts.path + ":" + strconv.Itoa(in.number), line: in.number, now: ts.now}
 			v.mended.note(&rec.noted)
 			if err := take(rec); err != nil {
 				return err

@@ -23,9 +23,7 @@ const authorCodex = "agent:codex"
 //
 // A response_item is input or output of the model, so it is a turn. An event_msg repeats it for display, and is not a turn.
 type codexSession struct {
-	r     *reading
-	batch *Batch
-	size  int // bytes of contents read since the last batch was handed over
+	batches
 
 	named   bool // the first session_meta was read
 	session string
@@ -59,7 +57,7 @@ type codexCall struct {
 
 // readCodex reads one rollout.
 func readCodex(r *reading, path string) error {
-	s := &codexSession{r: r, batch: &Batch{Source: path, Repeats: true}, session: codexName(r.files.base(path)), calls: map[string]codexCall{}, thread: &codexThread{}}
+	s := &codexSession{batches: newBatches(r, path, Codex), session: codexName(r.files.base(path)), calls: map[string]codexCall{}, thread: &codexThread{}}
 	name := strings.ToLower(s.session)
 	if _, known := r.threads[name]; !known {
 		r.threads[name] = nil // while it is being read, no other session can continue it
@@ -72,7 +70,7 @@ func readCodex(r *reading, path string) error {
 			r.threads[key] = s.thread
 		}
 	}
-	return r.hand(s.batch)
+	return s.hand()
 }
 
 // codexName returns the session id in the name of a rollout's file, or the name itself.
@@ -249,7 +247,7 @@ func (s *codexSession) turn(rec jsonRecord, t *codexTurn, name string) error {
 		}
 	}
 	before := s.newest
-	if !s.r.admit(s.batch, d, s.session, rec.place, t.noted) {
+	if !s.admit(d, s.session, rec.place, t.noted) {
 		return nil
 	}
 	if t.prompt {
@@ -259,13 +257,7 @@ func (s *codexSession) turn(rec jsonRecord, t *codexTurn, name string) error {
 	if t.call != "" { // a result answers the nearest earlier call
 		s.calls[strings.Clone(t.call)] = codexCall{turn: d.ID, tool: strings.Clone(t.tool)}
 	}
-	s.size += len(d.Content)
-	if len(s.batch.Drafts) < batchLines && s.size < batchBytes {
-		return nil
-	}
-	full := s.batch
-	s.batch, s.size = &Batch{Source: full.Source, Repeats: true}, 0
-	return s.r.hand(full)
+	return s.handFull()
 }
 
 func (s *codexSession) setTime(d *dag.Draft, v *canon.Value, noted *counts) {

@@ -163,10 +163,9 @@ func (s *codexSession) follow(rec jsonRecord, d *dag.Draft, noted *counts) error
 	if copied && !s.link.spawn {
 		return nil
 	}
-	if err := s.r.hand(s.batch); err != nil { // a copy in the batch may be above turns that are read next
+	if err := s.hand(); err != nil { // a copy in the batch may be above turns that are read next
 		return err
 	}
-	s.batch, s.size = &Batch{Source: s.batch.Source, Repeats: true}, 0
 	th, err := s.r.codexThread(s.link.thread, s.batch.Source)
 	if err != nil {
 		return err

@@ -30,10 +30,8 @@ const authorGemini = "agent:gemini"
 // A message is rewritten while its tools work, so its calls and their results are separate turns, which do not change any more.
 // A record is a message, a call or a result.
 type geminiSession struct {
-	r     *reading
-	path  string
-	batch *Batch
-	size  int // bytes of contents read since the last batch was handed over
+	batches
+	path string
 
 	session string
 	project string
@@ -52,7 +50,7 @@ type geminiPoint struct {
 
 // readGemini reads one session.
 func readGemini(r *reading, path string) error {
-	g := &geminiSession{r: r, path: path, batch: &Batch{Source: path, Repeats: true}, starts: map[string]geminiPoint{}}
+	g := &geminiSession{batches: newBatches(r, path, Gemini), path: path, starts: map[string]geminiPoint{}}
 	g.session = strings.TrimSuffix(strings.TrimSuffix(r.files.base(path), ".jsonl"), ".json")
 	byLine, err := r.files.isLinewise(path)
 	if err != nil {
@@ -70,7 +68,7 @@ func readGemini(r *reading, path string) error {
 	if err != nil {
 		return err
 	}
-	return r.hand(g.batch)
+	return g.hand()
 }
 
 // line reads a line of the newer form, which is already counted.
@@ -122,15 +120,6 @@ func (g *geminiSession) list(v *canon.Value, place string) error {
 		}
 	}
 	return nil
-}
-
-func (g *geminiSession) handFull() error {
-	if len(g.batch.Drafts) < batchLines && g.size < batchBytes {
-		return nil
-	}
-	full := g.batch
-	g.batch, g.size = &Batch{Source: full.Source, Repeats: true}, 0
-	return g.r.hand(full)
 }
 
 // message reads one message, which is already counted, and its calls and results, which are not.
@@ -246,10 +235,9 @@ func (g *geminiSession) turn(t *geminiDraft, v *canon.Value, name, place string,
 			t.noted.add(what)
 		}
 	}
-	if !g.r.admit(g.batch, d, g.session, place, t.noted) {
+	if !g.admit(d, g.session, place, t.noted) {
 		return false
 	}
 	g.at = geminiPoint{reply: &d.ID}
-	g.size += len(d.Content)
 	return true
 }

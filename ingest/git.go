@@ -33,9 +33,7 @@ type commit struct {
 
 // commits makes turns of commits, which must come after their parents.
 type commits struct {
-	r     *reading
-	batch *Batch
-	size  int
+	batches
 	known map[string]knownCommit
 }
 
@@ -48,7 +46,7 @@ type knownCommit struct {
 }
 
 func newCommits(r *reading, source string) *commits {
-	return &commits{r: r, batch: &Batch{Source: source, Repeats: true}, known: map[string]knownCommit{}}
+	return &commits{batches: newBatches(r, source, Git), known: map[string]knownCommit{}}
 }
 
 // add makes a turn of a commit. The commit continues the line of its first parent and gets its conversation, which is named
@@ -107,7 +105,7 @@ func (c *commits) add(cm *commit) error {
 	} else {
 		d.Author = authorName("human", cm.author, &cm.noted)
 	}
-	if c.r.admit(c.batch, &d, "", cm.place, cm.noted) {
+	if c.admit(&d, "", cm.place, cm.noted) {
 		k.attach = []dag.TurnID{d.ID}
 	} else {
 		k.missing = missing
@@ -116,17 +114,7 @@ func (c *commits) add(cm *commit) error {
 		}
 	}
 	c.known[strings.Clone(cm.hash)] = k // cloned, so that it does not keep the line in memory
-	c.size += len(d.Content)
-	if len(c.batch.Drafts) >= batchLines || c.size >= batchBytes {
-		return c.flush()
-	}
-	return nil
-}
-
-func (c *commits) flush() error {
-	b := c.batch
-	c.batch, c.size = &Batch{Source: b.Source, Repeats: true}, 0
-	return c.r.hand(b)
+	return c.handFull()
 }
 
 // isRepository reports whether a folder contains a repository: a working tree with .git, which may be a file, or a bare
@@ -215,7 +203,7 @@ func readGitLog(r *reading, in *bufio.Reader, path string, grafts map[string][]s
 		}
 		cm, size, err := readCommit(in)
 		if err == io.EOF {
-			return c.flush()
+			return c.hand()
 		}
 		if err != nil {
 			if r.ctx.Err() != nil {

@@ -1,9 +1,6 @@
 package ingest
 
 import (
-	"io"
-	"strconv"
-
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/internal/project"
@@ -15,50 +12,21 @@ import (
 //
 // They become the same turns as the commits of the repository itself. Other fields are noted as ignored.
 func readCommitLines(r *reading, path string) error {
-	in, err := r.openLines(path)
+	c := newCommits(r, path)
+	err := r.jsonRecords(path, func(rec jsonRecord) error {
+		cm, ok := commitOf(rec.value)
+		if !ok {
+			r.skip(skipMalformed)
+			return nil
+		}
+		rec.mended.note(&cm.noted)
+		cm.place = rec.place
+		return c.add(cm)
+	})
 	if err != nil {
 		return err
 	}
-	defer in.close()
-	c := newCommits(r, path)
-	for {
-		line, err := in.next()
-		r.advance(in.take())
-		if err == io.EOF {
-			return c.flush()
-		}
-		if err != nil && err != errLongLine {
-			return err
-		}
-		r.record()
-		if err != nil {
-			r.skip(skipLongLine)
-			continue
-		}
-		if isBlank(line) {
-			r.skip(skipEmptyLine)
-			continue
-		}
-		for i, rec := range recordsOf(line) {
-			if i > 0 {
-				r.record()
-			}
-			if rec.value == nil || rec.value.Kind != canon.Object {
-				r.skip(skipBrokenLine)
-				continue
-			}
-			cm, ok := commitOf(rec.value)
-			if !ok {
-				r.skip(skipMalformed)
-				continue
-			}
-			rec.mended.note(&cm.noted)
-			cm.place = path + ":" + strconv.Itoa(in.number)
-			if err := c.add(cm); err != nil {
-				return err
-			}
-		}
-	}
+	return c.hand()
 }
 
 func commitOf(v *canon.Value) (*commit, bool) {

@@ -10,12 +10,6 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// Bounds of a batch of own lines; a batch ends at whichever is reached first.
-const (
-	batchLines = 1000
-	batchBytes = 4 << 20
-)
-
 // A LineError says which line of the project's own format is invalid, and why.
 type LineError struct {
 	Path string
@@ -111,7 +105,7 @@ func (r *reading) leaveOutLines(b *Batch) {
 
 // parseBatch reads lines up to the bounds of a batch.
 func parseBatch(in *lines, path string) (p parsed) {
-	p.batch = &Batch{Source: path, Ordered: true}
+	p.batch = &Batch{Source: path, Format: JSONL, Ordered: true}
 	size := 0
 	for len(p.batch.Drafts) < batchLines && size < batchBytes {
 		line, err := in.next()

@@ -16,13 +16,11 @@ const sourceOpenAI = "openai"
 
 // An openaiReader reads the conversations of one file.
 type openaiReader struct {
-	r     *reading
+	batches
 	path  string
 	base  string // the file's name; ids do not depend on the folder
 	index int    // of the next conversation, from 0
 	names map[string]int
-	batch *Batch
-	size  int
 	open  *openaiConversation // the conversation of messages without an enclosing object
 }
 
@@ -65,7 +63,7 @@ func (s *sameCalls) answer() string {
 // readOpenAI reads messages in any of these forms: a list of messages, an object with "messages" or "traj", a list of such
 // objects, or lines of these.
 func readOpenAI(r *reading, path string) error {
-	o := &openaiReader{r: r, path: path, base: r.files.base(path), names: map[string]int{}, batch: &Batch{Source: path, Repeats: true}}
+	o := &openaiReader{path: path, base: r.files.base(path), names: map[string]int{}, batches: newBatches(r, path, OpenAI)}
 	byLine, err := r.files.isLinewise(path)
 	if err != nil {
 		return err
@@ -78,7 +76,7 @@ func readOpenAI(r *reading, path string) error {
 	if err != nil {
 		return err
 	}
-	return o.flush()
+	return o.hand()
 }
 
 // isLinewise reports whether a file has a JSON value on each line: its first line is a whole object, or a whole array followed
@@ -212,16 +210,7 @@ func (o *openaiReader) item(v *canon.Value, place string) error {
 	default:
 		o.skipOne(skipMalformed)
 	}
-	if len(o.batch.Drafts) >= batchLines || o.size >= batchBytes {
-		return o.flush()
-	}
-	return nil
-}
-
-func (o *openaiReader) flush() error {
-	b := o.batch
-	o.batch, o.size = &Batch{Source: b.Source, Repeats: true}, 0
-	return o.r.hand(b)
+	return o.handFull()
 }
 
 // begin returns a new conversation. Its name consists of the file's name and the id, or the task and trial, of its object, or
@@ -337,10 +326,9 @@ func (o *openaiReader) turn(c *openaiConversation, m *openaiMessage) {
 		model = c.model
 	}
 	setAttr(d, attrModel, model, &m.noted)
-	if !o.r.admit(o.batch, d, c.name, m.place, m.noted) {
+	if !o.admit(d, c.name, m.place, m.noted) {
 		return
 	}
-	o.size += len(d.Content)
 	c.last = &d.ID
 	for _, call := range calls {
 		c.calls.add(call.id, call.name, d.ID)

@@ -29,16 +29,14 @@ const sourceOTel = "otel"
 // message and all messages before it: messages that two calls share become one turn each, and where the calls differ there is a
 // branch.
 type otelReader struct {
-	r     *reading
-	path  string
-	batch *Batch
-	size  int // bytes of contents read since the last batch was handed over
-	logs  otelLogs
+	batches
+	path string
+	logs otelLogs
 }
 
 // readOTel reads one file.
 func readOTel(r *reading, path string) error {
-	o := &otelReader{r: r, path: path, batch: &Batch{Source: path, Repeats: true}}
+	o := &otelReader{batches: newBatches(r, path, OTel), path: path}
 	byLine, err := r.files.isLinewise(path)
 	if err != nil {
 		return err
@@ -62,7 +60,7 @@ func readOTel(r *reading, path string) error {
 	if err != nil {
 		return err
 	}
-	return r.hand(o.batch)
+	return o.hand()
 }
 
 func isOTLP(v *canon.Value) bool {
@@ -105,15 +103,6 @@ func items(v *canon.Value, key string) (list []*canon.Value) {
 		list = append(list, &m.Items[i])
 	}
 	return list
-}
-
-func (o *otelReader) handFull() error {
-	if len(o.batch.Drafts) < batchLines && o.size < batchBytes {
-		return nil
-	}
-	full := o.batch
-	o.batch, o.size = &Batch{Source: full.Source, Repeats: true}, 0
-	return o.r.hand(full)
 }
 
 // otelInference are the operations that call a model. A span without an operation counts as one of them.
@@ -244,7 +233,7 @@ func (c *otelCall) message(v *canon.Value, at dag.Time, output bool) {
 
 // turn makes a turn of a message or of a part of one.
 func (c *otelCall) turn(b *otelBody, name string, at dag.Time, output bool) {
-	r, d := c.o.r, &b.draft
+	d := &b.draft
 	d.Content = b.content.text.String()
 	turnID(d, sourceOTel, name, &b.noted)
 	d.Conversation, d.CreatedAt = c.id, at
@@ -268,11 +257,10 @@ func (c *otelCall) turn(b *otelBody, name string, at dag.Time, output bool) {
 			b.noted.add(what)
 		}
 	}
-	if !r.admit(c.o.batch, d, c.name, c.place, b.noted) {
+	if !c.o.admit(d, c.name, c.place, b.noted) {
 		return
 	}
 	c.last = &d.ID
-	c.o.size += len(d.Content)
 	for i, id := range b.called {
 		c.tools.add(id, b.tools[i], d.ID)
 	}

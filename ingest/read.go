@@ -45,6 +45,14 @@ var about = map[Format]string{
 	OTel:       "OpenTelemetry's GenAI spans and events as OTLP/JSON",
 }
 
+// Channel returns the channel by which turns of the format come in, if the store's owner imports them.
+func (f Format) Channel() dag.Channel { return channels[f] }
+
+var channels = map[Format]dag.Channel{
+	JSONL: dag.ChannelLines, ClaudeCode: dag.ChannelHarness, ChatGPT: dag.ChannelChat, OpenAI: dag.ChannelChat, Git: dag.ChannelCommits, Codex: dag.ChannelHarness,
+	ClaudeAI: dag.ChannelChat, Gemini: dag.ChannelHarness, OTel: dag.ChannelTrace,
+}
+
 // knownFormats lists the formats for a message.
 func knownFormats() string {
 	var list []string
@@ -116,6 +124,7 @@ type Secret struct {
 // A Batch is a group of drafts to be admitted together. The receiver owns the slices.
 type Batch struct {
 	Source string      // the file or the repository
+	Format Format      // of the source
 	Drafts []dag.Draft // parents that are in the batch may be in any order, unless Ordered
 	Places []string    // parallel to Drafts: the origin of each, FILE:LINE or a commit's hash
 

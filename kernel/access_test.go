@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/kernel"
@@ -66,6 +67,49 @@ func createKey(t testing.TB, k *kernel.Kernel, tenant dag.Tenant, role access.Ro
 		t.Fatal(err)
 	}
 	return text, key
+}
+
+// TestWhoMakesKeys makes keys by every kind of caller, where keys are made: a caller with a scope makes none, and a standing is granted by a caller who may govern.
+func TestWhoMakesKeys(t *testing.T) {
+	k := guard(t, inmem.Open(&inmem.Disk{}, inmem.Options{}), &handClock{}, 1)
+	const id = "0123456789abcdef"
+	admin := access.Identity{Tenant: tenant, Subject: id, Role: access.Admin}
+	as := func(change func(*access.Identity)) access.Identity {
+		who := admin
+		change(&who)
+		return who
+	}
+	for what, c := range map[string]struct {
+		who           access.Identity
+		plain, grants bool
+	}{
+		"a program":                   {access.Identity{}, true, true},
+		"a person's command":          {as(func(i *access.Identity) { i.Subject = access.Local }), true, true},
+		"an admin's key":              {admin, true, true},
+		"a JWT of an admin":           {as(func(i *access.Identity) { i.Subject = "jwt:lead" }), true, true},
+		"of listed roles":             {as(func(i *access.Identity) { i.Admits.Roles = "user" }), false, false},
+		"of listed authors":           {as(func(i *access.Identity) { i.Admits.Authors = "agent:*" }), false, false},
+		"that speaks for a person":    {as(func(i *access.Identity) { i.Admits.SpeaksFor = "human:lead" }), false, false},
+		"that speaks for an owner":    {as(func(i *access.Identity) { i.Admits.SpeaksFor = "human:lead=owner" }), false, false},
+		"of listed spaces":            {as(func(i *access.Identity) { i.Admits.Spaces = "acme/*" }), false, false},
+		"a model with an admin's key": {as(func(i *access.Identity) { i.Model = true }), true, false},
+		"an agent over stdio":         {as(func(i *access.Identity) { i.Subject = access.Stdio }), true, false},
+	} {
+		ctx := access.As(t.Context(), c.who)
+		_, _, plain := k.Keys().Create(ctx, tenant, access.Agent, what)
+		_, _, speaks := k.Keys().CreateScoped(ctx, tenant, access.Agent, access.Scope{SpeaksFor: "human:*"}, what)
+		_, asked := kernel.Ask(ctx, k, tenant, api.CreateKey, api.NewAPIKey{Role: "agent"})
+		_, _, grants := k.Keys().CreateScoped(ctx, tenant, access.Agent, access.Scope{SpeaksFor: "human:*=member"}, what)
+		for _, made := range []struct {
+			of   string
+			err  error
+			want bool
+		}{{"a plain key", plain, c.plain}, {"a key that speaks", speaks, c.plain}, {"a key of an operation", asked, c.plain}, {"a key that grants", grants, c.grants}} {
+			if made.want && made.err != nil || !made.want && !errors.Is(made.err, access.ErrMayNot) {
+				t.Errorf("%s: %s: %v, want it made: %v", what, made.of, made.err, made.want)
+			}
+		}
+	}
 }
 
 // refusals collects the messages of refusals, which must all be the same.

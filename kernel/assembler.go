@@ -17,6 +17,7 @@ import (
 	"github.com/graphkernel/graphkernel/slice/contexts/assemble"
 	"github.com/graphkernel/graphkernel/slice/facts"
 	"github.com/graphkernel/graphkernel/slice/issued"
+	"github.com/graphkernel/graphkernel/standing"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -30,12 +31,11 @@ func (k assembler) Resolve(ctx context.Context, tenant dag.Tenant, name string) 
 
 // Reading implements [assemble.Kernel].
 func (k assembler) Reading(fn func(assemble.Epoch) error) error {
-	_, err := steady(k.engine, func(c *cache) (struct{}, error) { return struct{}{}, fn(assemblerEpoch{c}) })
-	return err
+	return k.reading(func(c *cache) error { return fn(assemblerEpoch{c}) })
 }
 
 // MayIssue implements [assemble.Kernel].
-func (k assembler) MayIssue(tenant dag.Tenant) error { return k.mayIssue(tenant) }
+func (k assembler) MayIssue(tenant dag.Tenant) error { return k.notary.MayIssue(tenant) }
 
 // Salt implements [assemble.Kernel].
 func (k assembler) Salt(tenant dag.Tenant, asked []byte) (dag.Salt, error) {
@@ -101,6 +101,17 @@ func (c assemblerEpoch) Slice(ctx context.Context, tenant dag.Tenant, anchor dag
 	return s, err
 }
 
+// Spoken implements [assemble.Epoch].
+func (c assemblerEpoch) Spoken(ctx context.Context, tenant dag.Tenant, conversation dag.ConversationID, last dag.Seq, reading dag.Reading) (*standing.Spoken, error) {
+	return c.cuts.Spoken(ctx, tenant, conversation, last, reading)
+}
+
+// Course implements [assemble.Epoch].
+func (c assemblerEpoch) Course(ctx context.Context, tenant dag.Tenant, asOf dag.Seq) (standing.Course, error) {
+	course, _, err := c.course(ctx, tenant, asOf)
+	return course.Until(asOf), err
+}
+
 // Names implements [assemble.Epoch].
 func (c assemblerEpoch) Names(ctx context.Context, tenant dag.Tenant, text string, asOf dag.Seq) ([]string, error) {
 	v, err := c.tenants.Of(tenant).Facts.View(ctx, asOf)
@@ -152,6 +163,12 @@ func (c assemblerEpoch) Seal(ctx context.Context, tenant dag.Tenant, b *contexts
 		err = fmt.Errorf("%w: the bundle would have %d bytes, at most %d; lower the budget", slice.ErrTooLarge, len(bundle), slice.MaxBundle)
 	}
 	return bundle, err
+}
+
+// Handed implements [assemble.Epoch].
+func (c assemblerEpoch) Handed(ctx context.Context, tenant dag.Tenant, made *assemble.Issued) (bool, error) {
+	r, err := c.k.records.bundles.ByDigest(ctx, tenant, made.Context.Provenance.SliceID, sha256.Sum256(made.Bundle))
+	return r != nil, err
 }
 
 // Record implements [assemble.Epoch].

@@ -18,6 +18,7 @@ import (
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/issued"
+	"github.com/graphkernel/graphkernel/standing"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -31,8 +32,7 @@ type surveyed struct{ *engine }
 
 // Surveying implements [survey.Kernel].
 func (k surveyed) Surveying(fn func(*survey.Kept) error) error {
-	_, err := steady(k.engine, func(c *cache) (struct{}, error) { return struct{}{}, fn(c.atlases) })
-	return err
+	return k.reading(func(c *cache) error { return fn(c.atlases) })
 }
 
 // Turn implements [survey.Kernel].
@@ -42,7 +42,7 @@ func (k surveyed) Turn(ctx context.Context, tenant dag.Tenant, id dag.TurnID) (s
 
 // Handed implements [survey.Kernel]. It caches no records: the record of a context has the words of its task, which may be erased.
 func (k surveyed) Handed(ctx context.Context, tenant dag.Tenant, number uint64) (api.Issued, error) {
-	list, err := k.bundles().After(ctx, tenant, number-1, 1)
+	list, err := k.records.bundles.After(ctx, tenant, number-1, 1)
 	if err == nil && (len(list) == 0 || list[0].Number != number) {
 		err = fmt.Errorf("%w: record %d of what was handed out is gone", store.ErrDamaged, number)
 	}
@@ -66,6 +66,14 @@ func (k surveyed) Choice(ctx context.Context, tenant dag.Tenant, anchor dag.Turn
 	return k.slices().Preview(ctx, tenant, Request{Anchor: anchor, Policy: id, AsOf: asOf})
 }
 
+// Course implements [survey.Kernel].
+func (k surveyed) Course(ctx context.Context, tenant dag.Tenant, atLeast dag.Seq) (standing.Course, error) {
+	return steady(k.engine, func(c *cache) (standing.Course, error) {
+		course, _, err := c.course(ctx, tenant, atLeast)
+		return course, err
+	})
+}
+
 // Segment implements [survey.Kernel].
 func (k surveyed) Segment(ctx context.Context, tenant dag.Tenant, parts []store.Part) (store.Segment, error) {
 	return k.store.Segment(ctx, tenant, parts)
@@ -78,7 +86,7 @@ func (k surveyed) Compute(ctx context.Context, fn func() error) error {
 
 // Seal implements [survey.Kernel]. As with the statements of bundles, the ledger has the key and the identity is bound to the history before it signs.
 func (k surveyed) Seal(ctx context.Context, tenant dag.Tenant, statement func(origin string) []byte) ([]byte, error) {
-	origin, signer, err := k.signer(ctx, tenant)
+	origin, signer, err := k.notary.Signer(ctx, tenant)
 	if err != nil {
 		return nil, err
 	}

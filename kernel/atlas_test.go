@@ -7,10 +7,10 @@ import (
 	"testing/synctest"
 
 	"github.com/graphkernel/graphkernel/api"
-	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/ledger/attest"
 	"github.com/graphkernel/graphkernel/ledger/identity"
+	"github.com/graphkernel/graphkernel/ledger/notary"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/store/inmem"
 	"github.com/graphkernel/graphkernel/token"
@@ -44,7 +44,7 @@ func TestAtlasSign(t *testing.T) {
 	}
 	other := signing(t, stores["memory"](t), id, path, nil)
 	chain(t, other, 3)
-	if _, err := other.Atlas().Kernel.Seal(t.Context(), tenant, statement); !errors.Is(err, kernel.ErrForked) {
+	if _, err := other.Atlas().Kernel.Seal(t.Context(), tenant, statement); !errors.Is(err, notary.ErrForked) {
 		t.Errorf("of another history: %v, want ErrForked", err)
 	}
 	if _, err := over(t, first, token.NewAuthority(ring(t, "k1"))).Atlas().Kernel.Seal(t.Context(), tenant, statement); !errors.Is(err, identity.ErrNone) {

@@ -4,20 +4,15 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"slices"
 
-	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/belief/kinds"
 	"github.com/graphkernel/graphkernel/belief/space"
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/ledger/attest"
-	"github.com/graphkernel/graphkernel/ledger/identity"
-	"github.com/graphkernel/graphkernel/normalize"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/beliefs"
@@ -36,93 +31,6 @@ type Beliefs struct {
 func (k *Kernel) Beliefs() Beliefs { return k.beliefs() }
 
 func (k *engine) beliefs() Beliefs { return Beliefs{space.New(desk{k}), k} }
-
-// A desk implements [space.Kernel] with an engine. The adapters for other packages embed it for the methods that every operation needs.
-type desk struct{ *engine }
-
-// Now implements [space.Kernel].
-func (k desk) Now() (dag.Time, error) { return k.now() }
-
-// Draw implements [space.Kernel].
-func (k desk) Draw(b []byte) error { return k.draw(b) }
-
-// Screen implements [space.Kernel].
-func (k desk) Screen(ctx context.Context, tenant dag.Tenant, texts func() []dag.Text) error {
-	return k.screen(ctx, tenant, texts)
-}
-
-// Observe implements [space.Kernel].
-func (k desk) Observe(ctx context.Context, operation string) (context.Context, func(error)) {
-	return k.observe(ctx, operation)
-}
-
-// Changed implements [space.Kernel].
-func (k desk) Changed(tenant dag.Tenant) { k.changes.tell(tenant) }
-
-// Journal implements [space.Kernel].
-func (k desk) Journal() journal.Base {
-	return journal.Base{History: k.store, Kept: k.kept.Load().beliefs}
-}
-
-// Reading implements [space.Kernel].
-func (k desk) Reading(fn func(space.Epoch) error) error {
-	_, err := steady(k.engine, func(c *cache) (struct{}, error) {
-		err := fn(deskEpoch{c})
-		return struct{}{}, cmp.Or(c.store.Still(), err)
-	})
-	return err
-}
-
-// AsOf implements [space.Kernel].
-func (k desk) AsOf(ctx context.Context, tenant dag.Tenant, asOf dag.Seq) (dag.Seq, error) {
-	return k.turns().AsOf(ctx, tenant, asOf)
-}
-
-// Policy implements [space.Kernel].
-func (k desk) Policy(ctx context.Context, tenant dag.Tenant, id policy.ID) (policy.Registered, error) {
-	return Policies(k).Get(ctx, tenant, id)
-}
-
-// OfAgent implements [space.Kernel]. A caller is an agent if it asks over stdio or with a key of the role access.Agent.
-func (k desk) OfAgent(ctx context.Context, tenant dag.Tenant, by string) (bool, error) {
-	if by == access.Stdio || access.CheckID(by) != nil {
-		return by == access.Stdio, nil
-	}
-	key, err := k.apiKeys().Get(ctx, tenant, by)
-	if errors.Is(err, store.ErrNotFound) {
-		return false, nil
-	}
-	return key.Role == access.Agent, err
-}
-
-// Aliases implements [space.Kernel].
-func (k desk) Aliases(ctx context.Context, tenant dag.Tenant, asOf dag.Seq) (*normalize.Table, error) {
-	return k.facts().Aliases(ctx, tenant, asOf)
-}
-
-// Turns implements [space.Kernel].
-func (k desk) Turns(ctx context.Context, tenant dag.Tenant, ids []dag.TurnID) ([]store.Record, error) {
-	return k.store.Turns(ctx, tenant, store.IDs(ids))
-}
-
-// Issued implements [space.Kernel].
-func (k desk) Issued(ctx context.Context, tenant dag.Tenant, id slice.SliceID) error {
-	_, err := k.slices().Issued(ctx, tenant, id)
-	return err
-}
-
-// Boundary implements [find.Kernel] and [query.Kernel].
-func (k desk) Boundary(tenant dag.Tenant, bundle []byte) (*token.Boundary, error) {
-	return k.slices().Boundary(tenant, bundle)
-}
-
-// Signer implements [space.Kernel].
-func (k desk) Signer(ctx context.Context, tenant dag.Tenant) (string, attest.Signer, error) {
-	return k.signer(ctx, tenant)
-}
-
-// Identity implements [space.Kernel].
-func (k desk) Identity() identity.Identity { return k.ledger().Identity() }
 
 // A deskEpoch implements [space.Epoch] with a cache.
 type deskEpoch struct{ *cache }
@@ -155,7 +63,7 @@ var ErrNotBelieved = fmt.Errorf("%w: it is not believed", store.ErrNotFound)
 func (k Beliefs) Prove(ctx context.Context, tenant dag.Tenant, r api.BeliefProofRequest) (_ *IssuedBelief, err error) {
 	ctx, observed := k.observe(ctx, "prove")
 	defer func() { observed(err) }()
-	if err := k.screen(ctx, tenant, func() []dag.Text {
+	if err := (desk{k.engine}).Screen(ctx, tenant, func() []dag.Text {
 		return []dag.Text{{In: "subject", Text: r.BeliefStatement.Subject}, {In: "predicate", Text: r.BeliefStatement.Predicate}, {In: "object", Text: r.BeliefStatement.Object}}
 	}); err != nil {
 		return nil, err
@@ -174,7 +82,7 @@ func (k Beliefs) Prove(ctx context.Context, tenant dag.Tenant, r api.BeliefProof
 	}
 	q := beliefs.Question{Space: r.Space, Literal: named[0], ValidAt: r.ValidAt}
 	return steady(k.engine, func(c *cache) (*IssuedBelief, error) {
-		if err := k.mayIssue(tenant); err != nil {
+		if err := k.notary.MayIssue(tenant); err != nil {
 			return nil, err
 		}
 		return again(ctx, func() (*IssuedBelief, error) {
@@ -309,7 +217,7 @@ func (k Beliefs) account(ctx context.Context, tenant dag.Tenant, r *Replay, i *i
 
 // restsGone returns the turns on which recorded evidence rests and that were erased since.
 func (k Beliefs) restsGone(ctx context.Context, tenant dag.Tenant, i *issued.Record) (gone []dag.TurnID, _ error) {
-	since, err := k.erasedSince(ctx, tenant, i)
+	since, err := k.records.erasedSince(ctx, tenant, i)
 	for _, t := range i.Shown.Unpack() {
 		if slices.Contains(since, t) {
 			gone = append(gone, t)

@@ -202,13 +202,13 @@ func TestErasedBeliefs(t *testing.T) {
 				t.Fatalf("%+v", o)
 			}
 			ctx = t.Context()
-			if read := s.read(); !holds(read, "okapi") || !holds(read, "zebra") || !holds(read, "vermilion") {
+			if read := s.Read(); !holds(read, "okapi") || !holds(read, "zebra") || !holds(read, "vermilion") {
 				t.Fatal("the files do not hold what they must: this test cannot fail")
 			}
 			earlier, later := inmem.Open(&inmem.Disk{}, inmem.Options{}), inmem.Open(&inmem.Disk{}, inmem.Options{})
 			must(transfer.Copy(ctx, earlier, s, transfer.Options{}))
 			must(k.Turns().Erase(ctx, tenant, turns[1], "asked for"))
-			if read := s.read(); holds(read, "okapi") || holds(read, "vermilion") || !holds(read, "zebra") {
+			if read := s.Read(); holds(read, "okapi") || holds(read, "vermilion") || !holds(read, "zebra") {
 				t.Errorf("after the erasure a file has okapi: %t, vermilion: %t, zebra: %t", holds(read, "okapi"), holds(read, "vermilion"), holds(read, "zebra"))
 			}
 			want := []string{"lamp is lime-green", "pump feeds tank", "valve is plain-zebra"}

@@ -6,12 +6,14 @@ import (
 	"github.com/graphkernel/graphkernel/atlas/survey"
 	"github.com/graphkernel/graphkernel/belief/space"
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/ingest/marks"
+	"github.com/graphkernel/graphkernel/ingest/admission"
 	"github.com/graphkernel/graphkernel/internal/bytelru"
+	"github.com/graphkernel/graphkernel/ledger/notary"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/projection"
 	"github.com/graphkernel/graphkernel/slice/contexts/assemble"
 	"github.com/graphkernel/graphkernel/slice/issued"
+	"github.com/graphkernel/graphkernel/standing"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -34,10 +36,10 @@ type cache struct {
 	atlases   *survey.Kept
 	tasks     *assemble.Tasks
 
-	beliefs *space.Kept
+	beliefs    *space.Kept
+	admissions *admission.Kept
 
-	announced *bytelru.Cache[dag.Tenant, signers]   // tenants whose ledger knows the keys
-	markKeys  *bytelru.Cache[dag.Tenant, marks.Key] // the keys of the marks of their turns
+	announced *notary.Announced
 }
 
 // newCache returns an empty cache for the store's present epoch.
@@ -50,25 +52,32 @@ func (k *engine) newCache() *cache {
 	words := projection.NewWords(s, projection.IndexOptions{
 		Bytes: k.config.WordBytes, GraphOver: k.config.GraphOver, Texts: k.config.IndexTexts, Embedders: embedders, Observe: k.observe, Wanted: k.indexing.Dropped,
 	})
+	policies, admissions := projection.NewPolicies(s), admission.NewKept(s, k.random.draw)
 	c := &cache{
 		k: k, store: s,
 		ends:      ends,
 		graphs:    graphs,
-		cuts:      projection.NewCuts(graphs, texts, k.turnstile, k.config.CutBytes),
 		texts:     texts,
 		recorded:  bytelru.New[handout, issued.Record](keptRecorded),
-		policies:  projection.NewPolicies(s),
+		policies:  policies,
 		issuing:   &issuing{store: s, lines: map[dag.Tenant]*issuingLine{}},
-		tenants:   projection.NewTenants(s, projection.NewFacts(s, k.config.FactBytes), texts, words, beliefs.Follow),
+		tenants:   projection.NewTenants(s, projection.NewFacts(s, k.config.FactBytes), texts, words, projection.NewStandings(s, policies, admissions.Namer), beliefs.Follow),
 		embedders: embedders,
 		beliefs:   beliefs,
 		tasks:     assemble.NewTasks(issued.Base{History: s}),
 
-		announced: bytelru.New[dag.Tenant, signers](keptAnnounced),
-		markKeys:  bytelru.New[dag.Tenant, marks.Key](keptAnnounced),
+		admissions: admissions,
+
+		announced: k.notary.NewAnnounced(s),
 	}
+	c.cuts = projection.NewCuts(graphs, texts, c.course, k.turnstile, k.config.CutBytes)
 	c.atlases = survey.NewKept(surveyedEpoch{c})
 	return c
+}
+
+// course is a [projection.Course].
+func (c *cache) course(ctx context.Context, tenant dag.Tenant, atLeast dag.Seq) (standing.Course, dag.Seq, error) {
+	return c.tenants.Of(tenant).Standings.Course(ctx, atLeast)
 }
 
 // current returns the cache of the store's present epoch.
@@ -94,6 +103,12 @@ func steady[T any](k *engine, operation func(*cache) (T, error)) (T, error) {
 	}
 }
 
+// reading is steady for an operation without a result.
+func (k *engine) reading(operation func(*cache) error) error {
+	_, err := steady(k, func(c *cache) (struct{}, error) { return struct{}{}, operation(c) })
+	return err
+}
+
 // Policy implements [assemble.Epoch] and [find.Epoch].
 func (c *cache) Policy(ctx context.Context, tenant dag.Tenant, id policy.ID) (policy.Registered, error) {
 	return c.policies.Get(ctx, tenant, id)
@@ -102,4 +117,20 @@ func (c *cache) Policy(ctx context.Context, tenant dag.Tenant, id policy.ID) (po
 // Turns implements [assemble.Epoch] and [find.Epoch].
 func (c *cache) Turns(ctx context.Context, tenant dag.Tenant, ids []dag.TurnID) ([]store.Record, error) {
 	return c.store.Turns(ctx, tenant, store.IDs(ids))
+}
+
+// AsOf implements [assemble.Epoch], [find.Epoch] and [query.Epoch]. It returns the number of the view for an as-of number, and the head; for 0 the view is that
+// of the head. It brings the cached facts up to the head.
+func (c *cache) AsOf(ctx context.Context, tenant dag.Tenant, given dag.Seq) (asOf, head dag.Seq, err error) {
+	head, err = c.store.Head(ctx, tenant)
+	if err != nil {
+		return 0, 0, err
+	}
+	if err := c.tenants.Of(tenant).Facts.Reach(ctx, head); err != nil {
+		return 0, 0, err
+	}
+	if asOf, err = c.ends.UpTo(ctx, tenant, given, head); err != nil {
+		return 0, 0, err
+	}
+	return asOf, head, nil
 }

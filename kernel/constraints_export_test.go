@@ -26,7 +26,7 @@ func (k Contexts) AssembleAs(ctx context.Context, tenant dag.Tenant, in api.Cont
 	if err != nil {
 		return nil, err
 	}
-	list, err := k.bundles().Put(ctx, tenant, []issued.Record{{
+	list, err := k.records.bundles.Put(ctx, tenant, []issued.Record{{
 		Provenance: b.Provenance, Question: b.Request.Text(), Shown: issued.PackTurns(b.Shown()), AsOf: b.AsOf, KeyID: b.Seal.KeyID, Token: b.Seal.Token, Bundle: sha256.Sum256(i.Bundle), At: now, Reading: reading,
 	}})
 	if err == nil {

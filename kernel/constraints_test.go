@@ -41,7 +41,7 @@ func rule(op journal.Operator, item belief.Item, n, bytes int) space.Operation {
 // beforeBounds records a revision as kernels did that knew neither bounds nor who may share an item.
 func beforeBounds(t *testing.T, s store.Store, in space.Operation, by string, class belief.Class) {
 	t.Helper()
-	o, err := journal.Base{History: s}.Operate(t.Context(), tenant, journal.Request{
+	o, err := journal.Of(s, nil).Operate(t.Context(), tenant, journal.Request{
 		Operator: journal.Revise, Space: in.Space, Item: in.Item, Kind: in.Kind, Statements: in.Statements, Span: belief.SpanOf(in.ValidFrom, in.ValidUntil), Rank: journal.Rank{Class: class}, By: by, At: 1_780_000_000_000_000,
 		Revision: journal.Revision{Title: in.Title, Summary: in.Summary, Confidence: dag.One, Source: "manual"}, Salt: dag.Salt{byte(in.Statements[0].Predicate[len(in.Statements[0].Predicate)-1])},
 		Policy: "desk@1", Constraints: &belief.Constraints{},
@@ -86,7 +86,7 @@ func TestReadings(t *testing.T) {
 				is      *assemble.Issued
 				want    string
 				reading dag.Reading
-			}{{old, all, dag.ReadStructure}, {made, "desk/bare desk/by-admin desk/by-jwt desk/by-local desk/by-nobody", dag.ReadVouched}} {
+			}{{old, all, dag.ReadStructure}, {made, "desk/bare desk/by-admin desk/by-jwt desk/by-local desk/by-nobody", dag.ReadNow}} {
 				if got := strings.ReplaceAll(strings.Join(mandatory(tc.is.Context), " "), ".hard_rule?r=1", ""); got != tc.want || tc.is.Record.Reading != tc.reading {
 					t.Errorf("reading %d: %s, want %s", tc.is.Record.Reading, got, tc.want)
 				}

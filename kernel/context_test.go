@@ -171,7 +171,7 @@ func TestContextAsOf(t *testing.T) {
 			chosen, late := 0, over(t, shared, a)
 			for range 12 {
 				anchor := drafts[r.IntN(stop)].ID
-				q := api.ContextRequest{Task: question(r, 0).Text, Anchor: anchor.String(), AsOf: head, Budget: 1 + r.IntN(60), Policy: eitherContext(r)}
+				q := api.ContextRequest{Task: question(r, 0).Text, Anchor: anchor.String(), AsOf: head, Budget: 80 + r.IntN(200), Policy: eitherContext(r)}
 				first := must(k.Contexts().Assemble(t.Context(), tenant, q))
 				for _, asked := range []*kernel.Kernel{beside, late} {
 					if again := must(asked.Contexts().Assemble(t.Context(), tenant, q)); !bytes.Equal(again.Bundle, first.Bundle) {

@@ -46,7 +46,7 @@ func TestContextReplayErased(t *testing.T) {
 			must(k.Turns().Admit(t.Context(), tenant, drafts))
 			var bundles []*assemble.Issued
 			for i := range 12 {
-				q := api.ContextRequest{Task: question(r, 0).Text, Budget: 1 + r.IntN(60), Policy: eitherContext(r)}
+				q := api.ContextRequest{Task: question(r, 0).Text, Budget: 60 + r.IntN(150), Policy: eitherContext(r)}
 				if i%3 > 0 {
 					q.Anchor = drafts[40+r.IntN(40)].ID.String()
 				}

@@ -33,6 +33,12 @@ type Issued struct {
 	redacted []dag.TurnID // by ascending id
 }
 
+// Head implements [slice.Outline].
+func (i *Issued) Head() slice.Head { return i.Slice.Head(i.Seal) }
+
+// Redacted implements [slice.Outline].
+func (i *Issued) Redacted() []dag.TurnID { return i.redacted }
+
 // Cut cuts, signs and records a slice. The same request on the same view returns
 // the same bytes (INV-001) unless a turn was erased or the signing key changed
 // in between.
@@ -55,7 +61,7 @@ func again[T any](ctx context.Context, make func() (T, error)) (T, error) {
 }
 
 func (c *cache) issue(ctx context.Context, tenant dag.Tenant, r Request) (*Issued, error) {
-	if err := c.k.mayIssue(tenant); err != nil {
+	if err := c.k.notary.MayIssue(tenant); err != nil {
 		return nil, err
 	}
 	p, err := c.policy(ctx, tenant, r.Policy)
@@ -176,7 +182,7 @@ func (c *cache) recordAs(ctx context.Context, tenant dag.Tenant, handed handout,
 	if r, ok := c.recorded.Get(handed); ok {
 		return r, nil
 	}
-	if _, err := c.announce(ctx, tenant); err != nil {
+	if _, err := c.announced.Announce(ctx, tenant); err != nil {
 		return issued.Record{}, err
 	}
 	if err := c.policies.Write(ctx, tenant, p); err != nil {
@@ -195,17 +201,4 @@ func (c *cache) recordAs(ctx context.Context, tenant dag.Tenant, handed handout,
 	c.recorded.Put(handed, r, 1)
 	c.k.changes.tell(tenant)
 	return r, nil
-}
-
-// Preview returns the slice that Cut would select, without texts. It signs and records nothing, so its result is no
-// evidence.
-func (k Slices) Preview(ctx context.Context, tenant dag.Tenant, r Request) (*slice.Slice, error) {
-	return steady(k.engine, func(c *cache) (*slice.Slice, error) {
-		p, err := c.policy(ctx, tenant, r.Policy)
-		if err != nil {
-			return nil, err
-		}
-		_, s, _, err := c.cuts.Select(ctx, tenant, r.Anchor, p, r.AsOf, dag.ReadNow)
-		return s, err
-	})
 }

@@ -3,98 +3,25 @@ package kernel_test
 import (
 	"bytes"
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/jackc/pgx/v5"
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
-	"github.com/graphkernel/graphkernel/internal/pgstore"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/fsck"
 	"github.com/graphkernel/graphkernel/store/inmem"
-	"github.com/graphkernel/graphkernel/store/postgres"
-	"github.com/graphkernel/graphkernel/store/sqlite"
 	"github.com/graphkernel/graphkernel/store/transfer"
 	"github.com/graphkernel/graphkernel/token"
 )
-
-// A readable store lets a test read everything that its files hold.
-type readable struct {
-	store.Store
-	read  func() [][]byte
-	again func() store.Store // opens it once more, as another process does
-}
-
-// readableStores are the two databases. Of SQLite all files are read, of PostgreSQL all tables, after
-// a vacuum.
-var readableStores = map[string]func(t *testing.T) readable{
-	"sqlite": func(t *testing.T) readable {
-		folder := t.TempDir()
-		s := must(sqlite.Create(t.Context(), filepath.Join(folder, "test.db"), sqlite.Options{}))
-		t.Cleanup(func() { _ = s.Close() })
-		again := func() store.Store {
-			s := must(sqlite.Open(t.Context(), filepath.Join(folder, "test.db"), sqlite.Options{}))
-			t.Cleanup(func() { _ = s.Close() })
-			return s
-		}
-		return readable{s, func() (files [][]byte) {
-			for _, f := range must(os.ReadDir(folder)) {
-				files = append(files, must(os.ReadFile(filepath.Join(folder, f.Name()))))
-			}
-			return files
-		}, again}
-	},
-	"postgres": func(t *testing.T) readable {
-		url := pgstore.URL(t)
-		s := must(postgres.Open(t.Context(), url, postgres.Options{Connections: 8}))
-		t.Cleanup(func() { _ = s.Close() })
-		again := func() store.Store {
-			s := must(postgres.Open(t.Context(), url, postgres.Options{Connections: 8}))
-			t.Cleanup(func() { _ = s.Close() })
-			return s
-		}
-		return readable{s, func() (rows [][]byte) {
-			ctx := context.WithoutCancel(t.Context())
-			conn := must(pgx.Connect(ctx, url))
-			defer func() { _ = conn.Close(ctx) }()
-			must(conn.Exec(ctx, "VACUUM"))
-			tables := must(pgx.CollectRows(must(conn.Query(ctx, `SELECT oid::regclass::text FROM pg_class WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace`)), pgx.RowTo[string]))
-			if len(tables) < 5 {
-				t.Fatalf("tables: %q", tables)
-			}
-			for _, table := range tables {
-				for _, row := range must(pgx.CollectRows(must(conn.Query(ctx, `SELECT t::text FROM `+table+` t`)), pgx.RowTo[string])) {
-					rows = append(rows, []byte(row))
-				}
-			}
-			return rows
-		}, again}
-	},
-}
-
-// holds reports whether what was read has a word in it, in any case, as text or in hex.
-func holds(read [][]byte, word string) bool {
-	for _, data := range read {
-		data = bytes.ToLower(data)
-		if bytes.Contains(data, []byte(word)) || bytes.Contains(data, []byte(hex.EncodeToString([]byte(word)))) {
-			return true
-		}
-	}
-	return false
-}
 
 // TestErasedFacts erases a turn from which facts were learned. No file has their names any more, and
 // no index anything of them; two kernels that had them in memory show them as of no number; slices
@@ -148,7 +75,7 @@ func TestErasedFacts(t *testing.T) {
 					}
 				}
 			}
-			if read := s.read(); !holds(read, "okapi") || !holds(read, "zebra") {
+			if read := s.Read(); !holds(read, "okapi") || !holds(read, "zebra") {
 				t.Fatal("the files do not hold what they must: this test cannot fail")
 			}
 
@@ -157,7 +84,7 @@ func TestErasedFacts(t *testing.T) {
 
 			must(k.Turns().Erase(ctx, tenant, turns[2], "asked for"))
 
-			read := s.read()
+			read := s.Read()
 			if holds(read, "okapi") || holds(read, "vermilion") || !holds(read, "zebra") {
 				t.Errorf("after the erasure a file has okapi: %v, vermilion: %v, zebra: %v", holds(read, "okapi"), holds(read, "vermilion"), holds(read, "zebra"))
 			}
@@ -286,7 +213,7 @@ func TestWorkingErased(t *testing.T) {
 				put("clear", fmt.Sprint("quetzalcoatl ", i, strings.Repeat(" word", 200*(i%3))))
 			}
 			must(k.Working().Clear(ctx, tenant, api.WorkingQuery{Owner: agentOne, Session: "clear"}))
-			if holds(at.read(), "quetzalcoatl") {
+			if holds(at.Read(), "quetzalcoatl") {
 				t.Error("what was cleared is in the files")
 			}
 			message := put("run", "popocatepetl").ID
@@ -295,11 +222,11 @@ func TestWorkingErased(t *testing.T) {
 				t.Fatal(err)
 			}
 			once.fail = false
-			if list := held(); len(list) != 1 || !holds(at.read(), "popocatepetl") {
+			if list := held(); len(list) != 1 || !holds(at.Read(), "popocatepetl") {
 				t.Fatalf("held %+v", list)
 			}
 			must(k.Turns().Erase(ctx, tenant, message, "asked for"))
-			if list := held(); len(list) > 0 || holds(at.read(), "popocatepetl") {
+			if list := held(); len(list) > 0 || holds(at.Read(), "popocatepetl") {
 				t.Errorf("held %+v, and in the files", list)
 			}
 		})

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/ledger/identity"
+	"github.com/graphkernel/graphkernel/ledger/notary"
 	"github.com/graphkernel/graphkernel/projection"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/issued"
@@ -16,27 +16,23 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// AttestRecorded is like Attest, for a caller without the bundle. It attests the bundle with a slice id and a digest, or
-// the newest with the slice id if digest is nil. The bundle is cut again, and
-// attested only if its bytes are those that were issued; if they differ because of erasures, the error wraps issued.ErrErasedSince. For
-// a bundle that was never issued, the error wraps store.ErrNotFound.
-func (k Ledger) AttestRecorded(ctx context.Context, tenant dag.Tenant, id slice.SliceID, digest *dag.Digest) (_ *Evidence, err error) {
-	ctx, observed := k.observe(ctx, "attest")
-	defer func() { observed(err) }()
-	if k.ledger().Identity().Name() == "" { // before the work
-		return nil, identity.ErrNone
-	}
+// A registrar implements [notary.Kernel] with an engine.
+type registrar struct{ desk }
+
+// Reading implements [notary.Kernel].
+func (k registrar) Reading(fn func(*notary.Announced) error) error {
+	return k.reading(func(c *cache) error { return fn(c.announced) })
+}
+
+// Remade implements [notary.Kernel].
+func (k registrar) Remade(ctx context.Context, tenant dag.Tenant, id slice.SliceID, digest *dag.Digest) (*issued.Record, slice.Body, error) {
 	i, b, _, err := k.slices().again(ctx, tenant, id, digest)
-	if err != nil {
-		return nil, err
-	}
-	e := &Evidence{Record: *i, Leaf: issued.Leaf(tenant, i)}
-	return e, k.attest(ctx, tenant, b, e)
+	return i, b, err
 }
 
 // Bundle makes the bytes of a recorded bundle again: the newest with a slice id, or the one with a SHA-256 if digest is not nil. If that is impossible because
 // texts were erased since, the error wraps issued.ErrErasedSince; for a bundle that was never issued, it wraps store.ErrNotFound.
-func (k Slices) Bundle(ctx context.Context, tenant dag.Tenant, id slice.SliceID, digest *dag.Digest) (_ []byte, err error) {
+func (k Replays) Bundle(ctx context.Context, tenant dag.Tenant, id slice.SliceID, digest *dag.Digest) (_ []byte, err error) {
 	ctx, observed := k.observe(ctx, "bundle")
 	defer func() { observed(err) }()
 	_, _, bundle, err := k.again(ctx, tenant, id, digest)
@@ -44,8 +40,8 @@ func (k Slices) Bundle(ctx context.Context, tenant dag.Tenant, id slice.SliceID,
 }
 
 // again finds the record of a bundle, and makes the bundle again.
-func (k Slices) again(ctx context.Context, tenant dag.Tenant, id slice.SliceID, digest *dag.Digest) (*issued.Record, slice.Body, []byte, error) {
-	records, err := k.Issued(ctx, tenant, id)
+func (k Replays) again(ctx context.Context, tenant dag.Tenant, id slice.SliceID, digest *dag.Digest) (*issued.Record, slice.Body, []byte, error) {
+	records, err := k.records.Issued(ctx, tenant, id)
 	if err != nil {
 		return nil, nil, nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/knowledge/query"
 	"github.com/graphkernel/graphkernel/projection"
+	"github.com/graphkernel/graphkernel/token"
 )
 
 // Facts is the facet of facts, and of signed slices of facts.
@@ -34,8 +35,7 @@ func (k asker) Named(ctx context.Context, tenant dag.Tenant, name string) (dag.T
 
 // Reading implements [query.Kernel].
 func (k asker) Reading(fn func(query.Epoch) error) error {
-	_, err := steady(k.engine, func(c *cache) (struct{}, error) { return struct{}{}, fn(askerEpoch{c}) })
-	return err
+	return k.reading(func(c *cache) error { return fn(askerEpoch{c}) })
 }
 
 // An askerEpoch implements [query.Epoch].
@@ -60,3 +60,14 @@ func (c askerEpoch) Shows(ctx context.Context) func(source string) bool {
 
 // Still implements [query.Epoch].
 func (c askerEpoch) Still() error { return c.store.Still() }
+
+// Verify runs every check on the bytes of a bundle of facts. See
+// [token.Verifier.VerifyFacts].
+func (k Facts) Verify(bundle []byte) (token.AdmissibleFacts, token.Verdict) {
+	return k.verifier.VerifyFacts(bundle)
+}
+
+// VerifyFor is Verify for one tenant, like [Slices.VerifyFor].
+func (k Facts) VerifyFor(tenant dag.Tenant, bundle []byte) (token.AdmissibleFacts, token.Verdict) {
+	return k.verifier.VerifyFactsFor(tenant, bundle)
+}

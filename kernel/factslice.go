@@ -35,6 +35,13 @@ func questionOf(r *api.FactSliceRequest) (q facts.Question, err error) {
 	return q, q.Check()
 }
 
+func named(in string, names []string) (texts []dag.Text) {
+	for i, name := range names {
+		texts = append(texts, dag.Text{In: fmt.Sprintf("%s[%d]", in, i), Text: name})
+	}
+	return texts
+}
+
 // IssuedFacts is the answer to a request for a slice of facts.
 type IssuedFacts struct {
 	Facts  *facts.Bundle
@@ -52,7 +59,7 @@ func (k Facts) Slice(ctx context.Context, tenant dag.Tenant, r api.FactSliceRequ
 	if err != nil {
 		return nil, err
 	}
-	if err := k.screen(ctx, tenant, func() []dag.Text { return named("start", r.Start) }); err != nil {
+	if err := (desk{k.engine}).Screen(ctx, tenant, func() []dag.Text { return named("start", r.Start) }); err != nil {
 		return nil, err
 	}
 	return steady(k.engine, func(c *cache) (*IssuedFacts, error) {
@@ -68,7 +75,7 @@ func (c *cache) issueFacts(ctx context.Context, tenant dag.Tenant, q facts.Quest
 	if id == "" {
 		id = facts.PolicyID
 	}
-	if err := c.k.mayIssue(tenant); err != nil {
+	if err := c.k.notary.MayIssue(tenant); err != nil {
 		return nil, err
 	}
 	p, err := c.policies.Get(ctx, tenant, id)
@@ -215,7 +222,7 @@ func (k Facts) account(ctx context.Context, tenant dag.Tenant, r *Replay, i *iss
 // The entities of the slice are then the first ones of today's answer, with the former reason for the cut. It returns nil unless a fact of the view was
 // erased after the slice was made and the bytes are those on record.
 func (k Facts) beforeErasures(ctx context.Context, tenant dag.Tenant, i *issued.Record) ([]byte, error) {
-	turns, err := k.erasedSince(ctx, tenant, i)
+	turns, err := k.records.erasedSince(ctx, tenant, i)
 	if err != nil || len(turns) == 0 {
 		return nil, err
 	}

@@ -19,8 +19,7 @@ func (k finder) Rerankers() []find.Reranker { return k.config.Rerankers }
 
 // Reading implements [find.Kernel].
 func (k finder) Reading(fn func(find.Epoch) error) error {
-	_, err := steady(k.engine, func(c *cache) (struct{}, error) { return struct{}{}, fn(finderEpoch{askerEpoch{c}}) })
-	return err
+	return k.reading(func(c *cache) error { return fn(finderEpoch{askerEpoch{c}}) })
 }
 
 // A finderEpoch implements [find.Epoch].

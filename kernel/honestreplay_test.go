@@ -16,6 +16,7 @@ import (
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/slice/facts"
 	"github.com/graphkernel/graphkernel/store/inmem"
 	"github.com/graphkernel/graphkernel/token"
@@ -245,7 +246,7 @@ func (h *honest) issue() {
 		}
 		h.keep("facts", i.Bundle, i.Facts.Provenance.SliceID, i.Facts.AsOf, err)
 	case 2:
-		r := api.ContextRequest{Task: h.text(), Budget: 40 + h.IntN(800), AsOf: h.past()}
+		r := api.ContextRequest{Task: h.text(), Budget: 100 + h.IntN(800), AsOf: h.past()}
 		if h.IntN(2) == 0 {
 			r.Anchor, r.AsOf = anchor.String(), 0
 		}
@@ -341,9 +342,12 @@ func TestHonestReplays(t *testing.T) {
 		}
 		for i := range h.handed {
 			was := &h.handed[i]
-			since := 0 // erasures of turns of the view after it
+			since, last := 0, was.asOf // erasures of turns of the view after it, and of turns on which beliefs of the present may rest
+			if b, err := contexts.Parse(was.bundle); err == nil {
+				last = b.Request.RulesAsOf
+			}
 			for _, id := range h.erased[was.erased:] {
-				if h.at[id] <= was.asOf {
+				if h.at[id] <= last {
 					since++
 				}
 			}

@@ -42,7 +42,7 @@ func TestTenantsDoNotMove(t *testing.T) {
 			for range 8 {
 				searches = append(searches, question(r, 0))
 				anchor := drafts[r.IntN(len(drafts))].ID
-				asked = append(asked, api.ContextRequest{Task: question(r, 0).Text, Anchor: anchor.String(), Budget: 20 + r.IntN(60), Policy: eitherContext(r)})
+				asked = append(asked, api.ContextRequest{Task: question(r, 0).Text, Anchor: anchor.String(), Budget: 80 + r.IntN(150), Policy: eitherContext(r)})
 			}
 			type answers struct {
 				found   [][]find.FoundTurn

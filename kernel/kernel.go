@@ -17,6 +17,7 @@ package kernel
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -27,16 +28,18 @@ import (
 	"sync/atomic"
 	"time"
 
-	lru "github.com/hashicorp/golang-lru/v2"
-
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history/erasures"
+	"github.com/graphkernel/graphkernel/internal/bytelru"
 	"github.com/graphkernel/graphkernel/internal/turnstile"
 	"github.com/graphkernel/graphkernel/ledger/identity"
+	"github.com/graphkernel/graphkernel/ledger/notary"
 	"github.com/graphkernel/graphkernel/ledger/witness"
 	"github.com/graphkernel/graphkernel/projection"
 	"github.com/graphkernel/graphkernel/retrieval/embed"
 	"github.com/graphkernel/graphkernel/retrieval/find"
+	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/token"
 	"github.com/graphkernel/graphkernel/working"
@@ -103,7 +106,7 @@ type Config struct {
 
 	// History remembers the roots that the identity signed. Nil: no root is remembered, and the
 	// kernel does not notice a store whose ledger does not continue a signed root.
-	History History
+	History notary.History
 
 	// Fleeting says that the keys exist during this run only. They are not written into
 	// ledgers, where keys stay forever.
@@ -132,7 +135,7 @@ type Kernel struct{ *engine }
 func (k *Kernel) Turns() Turns { return k.turns() }
 
 // Slices returns the facet that cuts, verifies, explains and replays slices of turns.
-func (k *Kernel) Slices() Slices { return Slices(*k) }
+func (k *Kernel) Slices() Slices { return k.slices() }
 
 // Policies returns the facet of the policies under which slices and facts are cut.
 func (k *Kernel) Policies() Policies { return Policies(*k) }
@@ -141,30 +144,10 @@ func (k *Kernel) Policies() Policies { return Policies(*k) }
 func (k *Kernel) Keys() Keys { return Keys(*k) }
 
 // Ledger returns the facet of the tenants' ledgers, and of signatures for third parties.
-func (k *Kernel) Ledger() Ledger { return Ledger(*k) }
-
-// Turns are a kernel's turns.
-type Turns struct {
-	find.Turns
-	*engine
-}
-
-// Slices are a kernel's slices of turns.
-type Slices struct{ *engine }
+func (k *Kernel) Ledger() *notary.Notary { return k.notary }
 
 // Policies are a kernel's policies.
 type Policies struct{ *engine }
-
-// Keys are a kernel's API keys.
-type Keys struct{ *engine }
-
-// Ledger is the facet of the tenants' ledgers, with the identity that signs them.
-type Ledger struct{ *engine }
-
-func (k *engine) turns() Turns   { return Turns{find.New(finder{desk{k}}), k} }
-func (k *engine) slices() Slices { return Slices{k} }
-func (k *engine) keys() Keys     { return Keys{k} }
-func (k *engine) ledger() Ledger { return Ledger{k} }
 
 // An engine is the state that the facets of a kernel share.
 type engine struct {
@@ -174,9 +157,9 @@ type engine struct {
 	verifier  *token.Verifier
 	clock     func() time.Time
 	observe   func(context.Context, string) (context.Context, func(error))
+	records   Records
 
-	random    sync.Mutex // guards salts
-	salts     io.Reader
+	random    random
 	turnstile turnstile.Turnstile
 	heads     projection.Heads
 	kept      atomic.Pointer[cache]
@@ -184,10 +167,7 @@ type engine struct {
 	answers   map[string]api.Answer
 	changes   changes
 	indexing  projection.IndexQueue
-
-	identity    replaceable
-	checkpoints checkpoints
-	histories   histories
+	notary    *notary.Notary
 }
 
 // keptRecorded bounds the cached records of issued bundles.
@@ -201,30 +181,16 @@ func Open(c Config) (*Kernel, error) {
 	if c.Rand == nil {
 		c.Rand = bufio.NewReaderSize(rand.Reader, 4096) // one system call for many salts
 	}
-	if c.SkeletonBytes == 0 {
-		c.SkeletonBytes = 256 << 20
-	}
-	if c.TextBytes == 0 {
-		c.TextBytes = 32 << 20
-	}
-	if c.CutBytes == 0 {
-		c.CutBytes = 32 << 20
-	}
-	if c.FactBytes == 0 {
-		c.FactBytes = 64 << 20
-	}
-	if c.GraphOver == 0 {
-		c.GraphOver = 100_000
-	}
-	if c.WordBytes == 0 {
-		c.WordBytes = 256 << 20
-	}
+	c.SkeletonBytes = cmp.Or(c.SkeletonBytes, 256<<20)
+	c.TextBytes = cmp.Or(c.TextBytes, 32<<20)
+	c.CutBytes = cmp.Or(c.CutBytes, 32<<20)
+	c.FactBytes = cmp.Or(c.FactBytes, 64<<20)
+	c.GraphOver = cmp.Or(c.GraphOver, 100_000)
+	c.WordBytes = cmp.Or(c.WordBytes, 256<<20)
 	if c.Parallel <= 0 {
 		c.Parallel = runtime.GOMAXPROCS(0)
 	}
-	if c.CheckpointEvery == 0 {
-		c.CheckpointEvery = 10 * time.Second
-	}
+	c.CheckpointEvery = cmp.Or(c.CheckpointEvery, 10*time.Second)
 	if c.Observe == nil {
 		c.Observe = unobserved
 	}
@@ -239,25 +205,48 @@ func Open(c Config) (*Kernel, error) {
 	if err != nil {
 		return nil, err
 	}
+	s := projection.Checked{Store: c.Store}
 	k := &engine{
 		config:    c,
-		store:     projection.Checked{Store: c.Store},
+		store:     s,
 		authority: c.Authority,
 		verifier:  token.NewVerifier(c.Authority),
 		clock:     c.Clock,
 		observe:   c.Observe,
-		salts:     c.Rand,
+		records:   Records{issued.Base{History: s}, erasures.Base{History: s}, s},
+		random:    random{from: c.Rand},
 		turnstile: make(turnstile.Turnstile, c.Parallel),
 		keyCache:  apiKeys,
 	}
-	k.identity.id = c.Identity
-	if k.checkpoints.kept, err = lru.New[dag.Tenant, *cosigned](keptAnnounced); err != nil {
-		return nil, fmt.Errorf("kernel: %w", err)
-	}
+	k.notary = notary.New(registrar{desk{k}}, notary.Config{
+		Store: s, Authority: c.Authority, Clock: c.Clock, Identity: c.Identity, History: c.History, Fleeting: c.Fleeting,
+		Witnesses: c.Witnesses, CheckpointEvery: c.CheckpointEvery,
+	})
 	k.kept.Store(k.newCache())
 	whole := &Kernel{k}
 	whole.answering()
 	return whole, nil
+}
+
+// random is the randomness of a kernel, for use by many goroutines.
+type random struct {
+	mu   sync.Mutex
+	from io.Reader // guarded by mu
+}
+
+// Read implements [io.Reader].
+func (r *random) Read(b []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.from.Read(b)
+}
+
+// draw fills b.
+func (r *random) draw(b []byte) error {
+	if _, err := io.ReadFull(r, b); err != nil {
+		return fmt.Errorf("kernel: drawing at random: %w", err)
+	}
+	return nil
 }
 
 // now returns the time of Config.Clock, or an error if that is not a valid dag.Time.
@@ -269,12 +258,15 @@ func (k *engine) now() (dag.Time, error) {
 	return t, nil
 }
 
-// Head returns a tenant's newest sequence number.
-func (k Turns) Head(ctx context.Context, tenant dag.Tenant) (dag.Seq, error) {
-	return k.store.Head(ctx, tenant)
+// Stats are counts for monitoring a kernel.
+type Stats struct {
+	TokenHits, TokenMisses uint64 // good tokens found in the cache, and tokens not found there
+	Graphs, Cuts, Texts    bytelru.Stats
 }
 
-// Conversations lists up to limit conversations with ids above after, ascending.
-func (k Turns) Conversations(ctx context.Context, tenant dag.Tenant, after dag.ConversationID, limit int) ([]store.Conversation, error) {
-	return k.store.Conversations(ctx, tenant, after, limit)
+// Stats returns the counts so far.
+func (k *Kernel) Stats() Stats {
+	hits, misses := k.authority.Looked()
+	kept := k.kept.Load()
+	return Stats{TokenHits: hits, TokenMisses: misses, Graphs: kept.graphs.Stats(), Cuts: kept.cuts.Stats(), Texts: kept.texts.Stats()}
 }

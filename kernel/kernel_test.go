@@ -13,6 +13,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/golden"
+	"github.com/graphkernel/graphkernel/ingest/admission"
 	"github.com/graphkernel/graphkernel/internal/kerneltest"
 	"github.com/graphkernel/graphkernel/internal/race"
 	"github.com/graphkernel/graphkernel/kernel"
@@ -31,41 +32,17 @@ var (
 	stores, eachStore           = kerneltest.Stores, kerneltest.EachStore
 	chain, talk                 = kerneltest.Chain, kerneltest.Talk
 	fact, alias, entities       = kerneltest.Fact, kerneltest.Alias, kerneltest.Entities
-	seeded                      = kerneltest.Seeded
+	seeded, file                = kerneltest.Seeded, kerneltest.File
+	named, somebody             = kerneltest.Named, kerneltest.Somebody
+	signing, trusting           = kerneltest.Signing, kerneltest.Trusting
+	guarded                     = kerneltest.Guarded
+	readableStores, holds       = kerneltest.ReadableStores, kerneltest.Holds
 
 	projected                          = kerneltest.Projected
 	believing, asking, stated, soundly = kerneltest.Believing, kerneltest.Asking, kerneltest.Stated, kerneltest.Soundly
 )
 
 const beliefSpace = kerneltest.Space
-
-// drafts returns the turns of a golden case as they would arrive.
-func drafts(t testing.TB, c *golden.Case) []dag.Draft {
-	t.Helper()
-	g, err := c.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
-	parents := map[dag.TurnID][]dag.Parent{}
-	for _, e := range g.Edges {
-		parents[e.Child] = append(parents[e.Child], dag.Parent{ID: e.Parent, Kind: e.Kind})
-	}
-	var out []dag.Draft
-	for i := range c.Turns {
-		id, err := dag.ParseTurnID(c.Turns[i].ID)
-		if err != nil {
-			t.Fatal(err)
-		}
-		turn, body := g.Turns[id], g.Bodies[id]
-		salt := body.Salt
-		out = append(out, dag.Draft{
-			ID: id, Conversation: turn.Conversation, Parents: parents[id], Role: turn.Role, Phase: turn.Phase,
-			Salience: turn.Salience, HasSalience: true, CreatedAt: turn.CreatedAt,
-			Author: body.Author, Content: body.Content, Attrs: body.Attrs, Salt: &salt,
-		})
-	}
-	return out
-}
 
 func must[T any](v T, err error) T {
 	if err != nil {
@@ -96,7 +73,7 @@ func TestSameBytesAsInMemory(t *testing.T) {
 				a := must(c.Authority())
 				inner := &scope{TB: t}
 				k := over(t, open(inner), a)
-				some := drafts(t, &c)
+				some := kerneltest.Golden(t, &c)
 				r := rand.New(rand.NewPCG(seed, 9))
 				r.Shuffle(len(some), func(i, j int) { some[i], some[j] = some[j], some[i] })
 				if _, err := k.Turns().Admit(t.Context(), tenant, some); err != nil {
@@ -401,7 +378,7 @@ func TestRequestsThatCannotBeServed(t *testing.T) {
 		if _, err := k.Turns().Erase(t.Context(), tenant, ids[0], ""); !errors.Is(err, dag.ErrForm) {
 			t.Errorf("erasure without a reason: %v", err)
 		}
-		if _, err := k.Turns().Admit(t.Context(), tenant, make([]dag.Draft, kernel.MaxBatch+1)); !errors.Is(err, kernel.ErrBatch) {
+		if _, err := k.Turns().Admit(t.Context(), tenant, make([]dag.Draft, admission.MaxBatch+1)); !errors.Is(err, admission.ErrBatch) {
 			t.Errorf("a batch that is too large: %v", err)
 		}
 	})
@@ -492,7 +469,7 @@ func TestResolve(t *testing.T) {
 func TestExplainAgreesWithSlice(t *testing.T) {
 	eachStore(t, func(t *testing.T, k *kernel.Kernel) {
 		c := golden.Random(7, 300)
-		must(k.Turns().Admit(t.Context(), tenant, drafts(t, &c)))
+		must(k.Turns().Admit(t.Context(), tenant, kerneltest.Golden(t, &c)))
 		narrow := policy.DefaultV1()
 		narrow.MaxNodes, narrow.MaxRadius, narrow.MaxSiblings = 12, 3, 1
 		p := must(policy.Bind("narrow@1", narrow))
@@ -507,26 +484,26 @@ func TestExplainAgreesWithSlice(t *testing.T) {
 		}
 		lone := dag.Draft{ID: dag.ExternalTurnID("test", "lone"), Conversation: dag.ExternalConversationID("test", "lone"), Role: dag.RoleUser, CreatedAt: 1, Content: "x"}
 		must(k.Turns().Admit(t.Context(), tenant, []dag.Draft{lone}))
-		if e := must(k.Slices().Explain(t.Context(), tenant, request, lone.ID)); e.Standing != slice.Apart {
-			t.Errorf("a turn that nothing leads to is %s", e.Standing)
+		if e := must(k.Slices().Explain(t.Context(), tenant, request, lone.ID)); e.Outcome != slice.Apart {
+			t.Errorf("a turn that nothing leads to is %s", e.Outcome)
 		}
-		if e := must(k.Slices().Explain(t.Context(), tenant, kernel.Request{Anchor: request.Anchor, Policy: p.ID(), AsOf: dag.Seq(len(c.Turns))}, lone.ID)); e.Standing != slice.NotYet {
-			t.Errorf("a turn that was not admitted yet is %s", e.Standing)
+		if e := must(k.Slices().Explain(t.Context(), tenant, kernel.Request{Anchor: request.Anchor, Policy: p.ID(), AsOf: dag.Seq(len(c.Turns))}, lone.ID)); e.Outcome != slice.NotYet {
+			t.Errorf("a turn that was not admitted yet is %s", e.Outcome)
 		}
-		standings := map[slice.Standing]int{}
+		outcomes := map[slice.Outcome]int{}
 		for i := range c.Turns {
 			id := must(dag.ParseTurnID(c.Turns[i].ID))
 			e, err := k.Slices().Explain(t.Context(), tenant, request, id)
 			if err != nil {
 				t.Fatal(err)
 			}
-			standings[e.Standing]++
-			if in := chosen[id]; (in != nil) != (e.Standing == slice.Chosen) || in != nil && !reflect.DeepEqual(in.Admission, e.Admission) {
+			outcomes[e.Outcome]++
+			if in := chosen[id]; (in != nil) != (e.Outcome == slice.Chosen) || in != nil && !reflect.DeepEqual(in.Admission, e.Admission) {
 				t.Errorf("turn %s: %+v, slice says %+v", id, e, in)
 			}
 		}
-		if standings[slice.Chosen] != len(chosen) || len(standings) < 2 {
-			t.Errorf("standings: %v, %d chosen", standings, len(chosen))
+		if outcomes[slice.Chosen] != len(chosen) || len(outcomes) < 2 {
+			t.Errorf("outcomes: %v, %d chosen", outcomes, len(chosen))
 		}
 	})
 }

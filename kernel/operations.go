@@ -17,7 +17,7 @@ func (k *Kernel) Operations() []api.Answer {
 	var all []api.Answer
 	for _, of := range [...][]api.Answer{
 		k.Turns().Operations(), k.Slices().Operations(), k.Policies().Operations(), k.Facts().Operations(), k.Contexts().Operations(),
-		k.Keys().Operations(), k.Atlas().Operations(), k.Beliefs().Operations(), k.Working().Operations(),
+		k.Keys().Operations(), k.Atlas().Operations(), k.Beliefs().Operations(), k.Working().Operations(), k.Standings().Operations(),
 	} {
 		all = append(all, of...)
 	}

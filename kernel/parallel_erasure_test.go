@@ -15,6 +15,7 @@ import (
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/kerneltest"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/slice/contexts/assemble"
 	"github.com/graphkernel/graphkernel/slice/issued"
@@ -48,13 +49,13 @@ func TestParallelErasures(t *testing.T) {
 	}
 }
 
-func parallelErasures(t *testing.T, s readable, random *rand.Rand, kernels int) (asked, erased int) {
+func parallelErasures(t *testing.T, s kerneltest.Readable, random *rand.Rand, kernels int) (asked, erased int) {
 	ctx := access.As(t.Context(), access.Identity{Subject: access.Local, Role: access.Admin})
 	var ks []*kernel.Kernel
 	for n := range kernels {
 		of := store.Store(s)
 		if n > 0 {
-			of = s.again()
+			of = s.Again()
 		}
 		ks = append(ks, over(t, of, token.NewAuthority(ring(t, "k1"))))
 	}
@@ -164,9 +165,9 @@ func ignore(err, what error) error {
 }
 
 // noErasedWord looks for the words of erased turns wherever there may be some.
-func noErasedWord(t *testing.T, ctx context.Context, s readable, ks []*kernel.Kernel, gone map[int]bool, word func(int) string, ids []dag.TurnID) {
+func noErasedWord(t *testing.T, ctx context.Context, s kerneltest.Readable, ks []*kernel.Kernel, gone map[int]bool, word func(int) string, ids []dag.TurnID) {
 	t.Helper()
-	files := s.read()
+	files := s.Read()
 	var answers [][]byte
 	for _, k := range append(ks, over(t, s, token.NewAuthority(ring(t, "k1")))) {
 		c := must(k.Contexts().Assemble(ctx, tenant, api.ContextRequest{Task: "the orders table of the migration", Anchor: ids[len(ids)-1].String()}))

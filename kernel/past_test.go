@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/kerneltest"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
@@ -16,14 +17,14 @@ import (
 // past is a session of edits under default@2, by the numbers of its turns: a person asks, an agent edits /a and /b in
 // turn, and a sub-agent that the fourth turn starts edits /c.
 func past() []dag.Draft {
-	drafts := touching("", "/a", "/b", "/a", "", "/b", "/a", "", "", "")
+	drafts := kerneltest.Touching("", "/a", "/b", "/a", "", "/b", "/a", "", "", "")
 	for i := range drafts {
 		drafts[i].Author = "human:ada"
 		if drafts[i].Role == dag.RoleAssistant {
 			drafts[i].Author = "agent:a"
 		}
 	}
-	agent := touching("/c")[0]
+	agent := kerneltest.Touching("/c")[0]
 	agent.ID, agent.Conversation, agent.Author = dag.ExternalTurnID("brought", "agent"), dag.ExternalConversationID("brought", "agent"), "agent:b"
 	agent.Parents = []dag.Parent{{ID: drafts[3].ID, Kind: dag.Spawn}}
 	agent.CreatedAt = drafts[len(drafts)-1].CreatedAt + 1
@@ -110,7 +111,7 @@ func TestPastExplained(t *testing.T) {
 			if i < 7 {
 				want = slice.Chosen
 			}
-			if e.Standing != want || (i < 7) != slices.Contains(ids(cut), drafts[i].ID) {
+			if e.Outcome != want || (i < 7) != slices.Contains(ids(cut), drafts[i].ID) {
 				t.Errorf("turn %d: %+v", i, e)
 			}
 		}

@@ -52,7 +52,7 @@ func markedByText(t *testing.T) (*Kernel, dag.TurnID) {
 			ID: dag.ExternalTurnID("test", said.text), Conversation: dag.ExternalConversationID("reading", "one"), Role: said.role, Phase: dag.Planning, Salience: 500_000,
 			CreatedAt: dag.Time(i + 1), BodyDigest: slice.DigestBody(body, dag.Salt{1}),
 		}
-		a := store.Arrival{Turn: turn, Body: body, Salt: dag.Salt{1}, Marks: dag.Marks{Rules: dag.Marks1, Voice: said.voice, Cost: uint32(len(said.text)+3) / 4}}
+		a := store.Arrival{Turn: turn, Body: body, Salt: dag.Salt{1}, Marks: dag.Marks{Rules: dag.Marks1, Voice: said.voice, Cost: uint32(len(said.text)+3) / 4, Origin: dag.Origin{Channel: dag.ChannelProgram}}}
 		if i > 0 {
 			a.Parents = []dag.Parent{{ID: last, Kind: dag.Reply}}
 		}
@@ -71,7 +71,7 @@ func before(t *testing.T, k *Kernel, anchor dag.TurnID) (bundles [][]byte) {
 	c := k.kept.Load()
 	record := func(seal slice.Seal, bundle []byte, i issued.Record) {
 		i.KeyID, i.Token, i.Bundle = seal.KeyID, seal.Token, sha256.Sum256(bundle)
-		if _, err := k.bundles().Put(ctx, dag.DefaultTenant, []issued.Record{i}); err != nil {
+		if _, err := k.records.bundles.Put(ctx, dag.DefaultTenant, []issued.Record{i}); err != nil {
 			t.Fatal(err)
 		}
 		bundles = append(bundles, bundle)
@@ -147,7 +147,7 @@ func TestReading(t *testing.T) {
 			}
 		}
 	}
-	if records, err := k.bundles().After(ctx, dag.DefaultTenant, 0, 9); err != nil || len(records) != 4 ||
+	if records, err := k.records.bundles.After(ctx, dag.DefaultTenant, 0, 9); err != nil || len(records) != 4 ||
 		records[0].Reading != dag.ReadAsMarked || records[1].Reading != dag.ReadAsMarked || records[2].Reading != dag.ReadNow || records[3].Reading != dag.ReadNow {
 		t.Errorf("records %+v, %v", records, err)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/policy"
@@ -52,13 +53,16 @@ type Replay struct {
 	Token      error             // why the token does not verify now, or nil
 }
 
+// Replays makes recorded bundles again, and compares them.
+type Replays struct{ *engine }
+
 // Replay cuts a bundle's slice again from the view that it names and compares
 // the bytes. The bundle's own token is copied, so that a replay works long
 // after the key is retired; whether the token verifies is a check of its own. A slice
 // that cannot be cut here, because its anchor, its policy or its view is missing, is
 // different. An error means that nothing could be compared: for example, the bytes are not
 // a bundle, or the bundle is another tenant's.
-func (k Slices) Replay(ctx context.Context, tenant dag.Tenant, bundle []byte) (_ *Replay, err error) {
+func (k Replays) Replay(ctx context.Context, tenant dag.Tenant, bundle []byte) (_ *Replay, err error) {
 	ctx, observed := k.observe(ctx, "replay")
 	defer func() { observed(err) }()
 	if asked := k.remaker(kinds.Of(bundle)); asked != nil {
@@ -73,7 +77,7 @@ func (k Slices) Replay(ctx context.Context, tenant dag.Tenant, bundle []byte) (_
 	}
 	r := &Replay{Provenance: b.Provenance, AsOf: b.AsOf, Redacted: b.Redacted()}
 	digest := dag.Digest(sha256.Sum256(bundle))
-	of, err := k.claimedFrom(ctx, tenant, b, digest)
+	of, err := k.records.vantage(ctx, tenant, b, digest)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +87,7 @@ func (k Slices) Replay(ctx context.Context, tenant dag.Tenant, bundle []byte) (_
 			return nil, err
 		}
 	} else {
-		record, err := k.recordOf(ctx, tenant, b.Provenance.SliceID, digest)
+		record, err := k.records.bundles.ByDigest(ctx, tenant, b.Provenance.SliceID, digest)
 		if err != nil {
 			return nil, err
 		}
@@ -97,7 +101,7 @@ func (k Slices) Replay(ctx context.Context, tenant dag.Tenant, bundle []byte) (_
 
 // replayAsked is Replay for a bundle that contains the question it answers. The whole bundle follows from the question and the
 // store's state as of the bundle's number. again makes the bundle's bytes again.
-func (k Slices) replayAsked(ctx context.Context, tenant dag.Tenant, b slice.Body, bundle []byte, again func(*cache) ([]byte, error)) (*Replay, error) {
+func (k Replays) replayAsked(ctx context.Context, tenant dag.Tenant, b slice.Body, bundle []byte, again func(*cache) ([]byte, error)) (*Replay, error) {
 	h := b.Head()
 	if h.Seal.Tenant != tenant {
 		return nil, fmt.Errorf("the bundle is of tenant %q, not %q: %w", h.Seal.Tenant, tenant, token.ErrTenant)
@@ -118,38 +122,12 @@ func (k Slices) replayAsked(ctx context.Context, tenant dag.Tenant, b slice.Body
 	return r, k.checkIssued(ctx, tenant, r, digest)
 }
 
-func (r *Replay) compareBytes(again, bundle []byte) {
-	if d := slice.Differ(again, bundle); d != nil {
-		r.differ(d, fmt.Sprintf("byte %d, at %s", d.Offset, d.Path))
-		return
-	}
-	r.agree(Identical, fmt.Sprintf("%d bytes", len(bundle)))
-}
-
-// compareAsked compares a record, which contains no text, with the bundle that answers its question again.
-func (r *Replay) compareAsked(i *issued.Record, again []byte) {
-	fresh, err := kinds.Parse(again)
-	if err != nil {
-		r.differ(nil, err.Error())
-		return
-	}
-	h := fresh.Head()
-	switch {
-	case dag.Digest(sha256.Sum256(again)) == i.Bundle:
-		r.agree(Identical, fmt.Sprintf("%d bytes with the recorded SHA-256", len(again)))
-	case h.Provenance != i.Provenance:
-		r.differ(nil, fmt.Sprintf("answering again gives slice %s with snapshot %s", h.Provenance.SliceID, h.Provenance.GraphSnapshotHash))
-	default:
-		r.differ(nil, "the same six fields, but other bytes than those recorded")
-	}
-}
-
 // accountBundle checks whether erasures explain why a bundle on record differs from its replay.
-func (k Slices) accountBundle(ctx context.Context, tenant dag.Tenant, r *Replay, digest dag.Digest) error {
+func (k Replays) accountBundle(ctx context.Context, tenant dag.Tenant, r *Replay, digest dag.Digest) error {
 	if r.Outcome != Different {
 		return nil
 	}
-	i, err := k.recordOf(ctx, tenant, r.Provenance.SliceID, digest)
+	i, err := k.records.bundles.ByDigest(ctx, tenant, r.Provenance.SliceID, digest)
 	if err != nil || i == nil {
 		return err
 	}
@@ -157,41 +135,19 @@ func (k Slices) accountBundle(ctx context.Context, tenant dag.Tenant, r *Replay,
 }
 
 // accountErased checks whether erasures explain why the bundle of a record differs from its replay.
-func (k Slices) accountErased(ctx context.Context, tenant dag.Tenant, r *Replay, i *issued.Record) error {
+func (k Replays) accountErased(ctx context.Context, tenant dag.Tenant, r *Replay, i *issued.Record) error {
 	if asked := k.remaker(kindOf(i)); asked != nil {
 		return asked.account(ctx, tenant, r, i)
 	}
 	return nil
 }
 
-// recordOf returns the record of a bundle by its digest, or nil if there is none.
-func (k *engine) recordOf(ctx context.Context, tenant dag.Tenant, id slice.SliceID, digest dag.Digest) (*issued.Record, error) {
-	records, err := k.bundles().ByID(ctx, tenant, id)
-	if at := slices.IndexFunc(records, func(i issued.Record) bool { return i.Bundle == digest }); at >= 0 {
-		return &records[at], err
-	}
-	return nil, err
-}
-
-// claimedFrom returns the vantage of a bundle: the as-of number that the bundle names, with the reading and the bounds of its record. A bundle without a
-// record gets the current reading and no bounds.
-func (k *engine) claimedFrom(ctx context.Context, tenant dag.Tenant, b slice.Body, digest dag.Digest) (issued.Vantage, error) {
-	h := b.Head()
-	record, err := k.recordOf(ctx, tenant, h.Provenance.SliceID, digest)
-	if record == nil {
-		return issued.Vantage{AsOf: h.AsOf, Reading: dag.ReadNow}, err
-	}
-	of := record.Vantage()
-	of.AsOf = h.AsOf
-	return of, err
-}
-
 // ReplayIssued replays the newest recorded bundle of a slice id. The record does not
 // contain the text, so only the bundle's digest shows that text was erased since.
-func (k Slices) ReplayIssued(ctx context.Context, tenant dag.Tenant, id slice.SliceID) (_ *Replay, err error) {
+func (k Replays) ReplayIssued(ctx context.Context, tenant dag.Tenant, id slice.SliceID) (_ *Replay, err error) {
 	ctx, observed := k.observe(ctx, "replay_issued")
 	defer func() { observed(err) }()
-	records, err := k.bundles().ByID(ctx, tenant, id)
+	records, err := k.records.bundles.ByID(ctx, tenant, id)
 	if err != nil {
 		return nil, err
 	}
@@ -201,7 +157,7 @@ func (k Slices) ReplayIssued(ctx context.Context, tenant dag.Tenant, id slice.Sl
 	i := records[len(records)-1]
 	seal := slice.Seal{Tenant: tenant, KeyID: i.KeyID, Token: i.Token}
 	r := &Replay{Provenance: i.Provenance, AsOf: i.AsOf}
-	if gone, err := k.taskErased(ctx, tenant, &i); err != nil {
+	if gone, err := k.records.taskErased(ctx, tenant, &i); err != nil {
 		return nil, err
 	} else if gone != nil {
 		r.agree(Erased, taskGone(gone)+", so the bytes cannot be compared")
@@ -218,7 +174,7 @@ func (k Slices) ReplayIssued(ctx context.Context, tenant dag.Tenant, id slice.Sl
 	default:
 		var since []dag.TurnID
 		if len(again.gone) > 0 {
-			if since, err = k.erasedSince(ctx, tenant, &i); err != nil {
+			if since, err = k.records.erasedSince(ctx, tenant, &i); err != nil {
 				return nil, err
 			}
 		}
@@ -247,7 +203,7 @@ type remaker interface {
 }
 
 // remaker returns the facet whose bundles are of a kind. It returns nil for slices of turns, which follow from their provenance.
-func (k *engine) remaker(of *slice.Kind) remaker {
+func (k Replays) remaker(of *slice.Kind) remaker {
 	return map[*slice.Kind]remaker{facts.Bundles: k.facts(), contexts.Bundles: k.contexts(), beliefs.Bundles: k.beliefs()}[of]
 }
 
@@ -265,7 +221,7 @@ type recut struct {
 // cutRecorded makes the bundle of a record again.
 func (c *cache) cutRecorded(ctx context.Context, tenant dag.Tenant, i *issued.Record) (*recut, error) {
 	seal := slice.Seal{Tenant: tenant, KeyID: i.KeyID, Token: i.Token}
-	asked := c.k.remaker(kindOf(i))
+	asked := Replays{c.k}.remaker(kindOf(i))
 	if asked == nil {
 		return c.cutAgain(ctx, tenant, &i.Provenance, i.Vantage(), seal)
 	}
@@ -295,6 +251,14 @@ func (c *cache) cutAgain(ctx context.Context, tenant dag.Tenant, claim *slice.Pr
 	return again, nil
 }
 
+// known checks that evidence that is made again is as of a number. To the functions that make it, 0 would be the present.
+func known(asOf dag.Seq) error {
+	if asOf == 0 {
+		return fmt.Errorf("%w: as_of is 0, before anything was known", projection.ErrBeyondHead)
+	}
+	return nil
+}
+
 // noCut reports whether an error means that the slice cannot be cut from this view.
 // If so, it records a difference.
 func (r *Replay) noCut(err error) bool {
@@ -321,6 +285,32 @@ func (r *Replay) differ(d *slice.Difference, reason string) {
 func (r *Replay) agree(o ReplayOutcome, reason string) {
 	r.Outcome, r.Reason = o, reason
 	r.Checks = append(r.Checks, slice.Check{ID: CheckReplayed, Status: slice.StatusOK, Detail: reason})
+}
+
+func (r *Replay) compareBytes(again, bundle []byte) {
+	if d := slice.Differ(again, bundle); d != nil {
+		r.differ(d, fmt.Sprintf("byte %d, at %s", d.Offset, d.Path))
+		return
+	}
+	r.agree(Identical, fmt.Sprintf("%d bytes", len(bundle)))
+}
+
+// compareAsked compares a record, which contains no text, with the bundle that answers its question again.
+func (r *Replay) compareAsked(i *issued.Record, again []byte) {
+	fresh, err := kinds.Parse(again)
+	if err != nil {
+		r.differ(nil, err.Error())
+		return
+	}
+	h := fresh.Head()
+	switch {
+	case dag.Digest(sha256.Sum256(again)) == i.Bundle:
+		r.agree(Identical, fmt.Sprintf("%d bytes with the recorded SHA-256", len(again)))
+	case h.Provenance != i.Provenance:
+		r.differ(nil, fmt.Sprintf("answering again gives slice %s with snapshot %s", h.Provenance.SliceID, h.Provenance.GraphSnapshotHash))
+	default:
+		r.differ(nil, "the same six fields, but other bytes than those recorded")
+	}
 }
 
 // compare compares a bundle with the bundle that was cut again. Turns that have no text in one
@@ -482,8 +472,8 @@ func (r *Replay) checkToken(err error) {
 
 // checkIssued looks the bundle up in the records of its slice. If the slice was issued, but never
 // as of the bundle's number, a field was changed that the token does not cover, and the check fails.
-func (k *engine) checkIssued(ctx context.Context, tenant dag.Tenant, r *Replay, digest dag.Digest) error {
-	records, err := k.bundles().ByID(ctx, tenant, r.Provenance.SliceID)
+func (k Replays) checkIssued(ctx context.Context, tenant dag.Tenant, r *Replay, digest dag.Digest) error {
+	records, err := k.records.bundles.ByID(ctx, tenant, r.Provenance.SliceID)
 	if err != nil {
 		return err
 	}
@@ -512,4 +502,21 @@ func (k *engine) checkIssued(ctx context.Context, tenant dag.Tenant, r *Replay, 
 	}
 	r.Checks = append(r.Checks, c)
 	return nil
+}
+
+// Answer returns the replay in the form of the service's answers.
+func (r *Replay) Answer() api.Replay {
+	w := api.Replay{
+		Outcome: string(r.Outcome), Reason: r.Reason, SliceID: r.Provenance.SliceID, AsOf: r.AsOf,
+		Erased: listed(r.Erased), Lost: listed(r.Lost), Redacted: listed(r.Redacted), Checks: listed(r.Checks),
+	}
+	p := &r.Provenance
+	w.Provenance = api.Provenance{
+		SliceID: p.SliceID, AnchorTurnID: p.Anchor.String(), PolicyID: p.PolicyID, PolicyParamsHash: p.PolicyParamsHash.String(),
+		GraphSnapshotHash: p.GraphSnapshotHash.String(), SchemaVersion: p.SchemaVersion,
+	}
+	if d := r.Difference; d != nil {
+		w.Difference = &api.Difference{Offset: d.Offset, Path: d.Path, Expected: d.Expected, Found: d.Found}
+	}
+	return w
 }

@@ -60,7 +60,7 @@ func TestTaskWords(t *testing.T) {
 					t.Errorf("task %q: replay %s, %s", c.Context.Request.Task, replay.Outcome, replay.Reason)
 				}
 			}
-			files := s.read()
+			files := s.Read()
 			if !holds(files, "why was the orders table deleted") {
 				t.Fatal("this test finds nothing")
 			}

@@ -17,6 +17,7 @@ import (
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
+	"github.com/graphkernel/graphkernel/internal/kerneltest"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/knowledge/query"
@@ -339,6 +340,12 @@ func (w *whole) views(n dag.Seq, anchor dag.TurnID) (list []string) {
 	return list
 }
 
+// governs puts a standing policy in force.
+func (w *whole) governs() {
+	set := must(w.k.Standings().Set(w.t.Context(), tenant, api.NewStanding{PolicyID: "standing-team@1", Retroactive: true}))
+	w.end("a standing policy", set.Set.Seq)
+}
+
 // TestChangesAreWhole runs random histories of every kind of change, with readers of the present meanwhile. As of every number everything answers as it does as of
 // the newest number up to it that an operation answered with, and names that number; what is believed never contradicts itself. The numbers are those
 // of the answers: of how a store knows them the test knows nothing.
@@ -366,7 +373,7 @@ func TestChangesAreWhole(t *testing.T) {
 		// Chance may leave out a kind for long, so histories in memory go on until there is each.
 		for n := 0; n < histories[name] || name == "memory" && len(missing()) > 0 && n < 20; n++ {
 			s := open(t, name)
-			secret := &secretOf{}
+			secret := &kerneltest.Secret{}
 			w := &whole{s: s, long: map[dag.TurnID]string{}, honest: honest{
 				Rand: rand.New(rand.NewPCG(seed, uint64(n))), t: t, k: guarded(t, s, secret), at: map[dag.TurnID]dag.Seq{}, gone: map[dag.TurnID]bool{},
 			}}
@@ -386,6 +393,7 @@ func TestChangesAreWhole(t *testing.T) {
 					w.believes()
 				case 8:
 					w.contexts()
+					w.governs()
 				case 9:
 					w.erases()
 					w.again(step)

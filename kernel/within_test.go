@@ -42,7 +42,7 @@ func TestWithin(t *testing.T) {
 					bundle = must(k.Slices().Cut(ctx, tenant, kernel.Request{Anchor: anchor})).Bundle
 				case 1:
 					head := must(k.Turns().Head(ctx, tenant))
-					bundle = must(k.Contexts().Assemble(ctx, tenant, api.ContextRequest{Task: question(r, 0).Text, Anchor: anchor.String(), Budget: 40, AsOf: head})).Bundle
+					bundle = must(k.Contexts().Assemble(ctx, tenant, api.ContextRequest{Task: question(r, 0).Text, Anchor: anchor.String(), Budget: 140, AsOf: head})).Bundle
 				}
 				b := must(k.Slices().Boundary(tenant, bundle))
 				in := map[dag.TurnID]bool{}

@@ -1,6 +1,6 @@
 // Package policy owns the policies that decide the content of a slice: parameters of any type, their one canonical form
-// and its hash, the registry that permanently binds a policy's id to its parameters, and slice_policy_v1 and
-// slice_policy_v2, the types for turns. Callers pass the types of parameters as [Forms]: each package that selects
+// and its hash, the registry that permanently binds a policy's id to its parameters, and slice_policy_v1 to
+// slice_policy_v3, the types for turns. Callers pass the types of parameters as [Forms]: each package that selects
 // something declares its own types, and policy/standard lists the types of this program.
 //
 // The canonical form of the policy default@1, over which its hash is computed:

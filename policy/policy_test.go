@@ -256,7 +256,7 @@ func TestRegistrationDocuments(t *testing.T) {
 		{`{"policy_id":"p@1","policy":{"type":"slice_policy_v1","type":"slice_policy_v1"}}`, "repeated", canon.ErrSyntax},
 		{`{"policy_id":"p@1","policy":{"type":"slice_policy_v1","phase_weights":{"planning":1,"planning":1}}}`, "repeated", canon.ErrSyntax},
 		{`{"policy_id":"p@1","policy":{}}`, "type", nil},
-		{`{"policy_id":"p@1","policy":{"type":"slice_policy_v3"}}`, "policy.type", policy.ErrType},
+		{`{"policy_id":"p@1","policy":{"type":"slice_policy_v9"}}`, "policy.type", policy.ErrType},
 		{`{"policy_id":"p@1","policy":{"type":1}}`, "policy.type", nil},
 		{`{"policy_id":"p@1","policy":{"type":"slice_policy_v1","max_modes":1}}`, "max_modes", nil},
 		{`{"policy_id":"p@1","policy":{"type":"slice_policy_v1","max_nodes":0}}`, "max_nodes", policy.ErrRange},

@@ -19,14 +19,15 @@ type ID string
 const (
 	DefaultV1ID ID = "default@1" // DefaultV1
 	DefaultV2ID ID = "default@2" // DefaultV2
+	DefaultV3ID ID = "default@3" // DefaultV3
 )
 
 // DefaultID is the policy of a slice request that names none. Its parameters are those that Default returns.
-const DefaultID = DefaultV2ID
+const DefaultID = DefaultV3ID
 
 // Default returns the policy DefaultID with the parameters that every tenant has from the start.
 func Default() Registered {
-	p := DefaultV2()
+	p := DefaultV3()
 	return Registered{id: DefaultID, params: p, hash: p.Hash()}
 }
 
@@ -106,7 +107,7 @@ func (r Registered) Params() Parameters { return r.params }
 func (r Registered) Slice() (SlicePolicy, error) { return ParametersOf[SlicePolicy](r, SliceTypes) }
 
 // SliceTypes names the types of policies for slices of turns, for messages.
-const SliceTypes = Type + " or " + TypeV2
+const SliceTypes = Type + ", " + TypeV2 + " or " + TypeV3
 
 // ParametersOf returns the parameters of a registered policy as the type P. The error is ErrMismatch if they are of
 // another type, and ErrUnknown if there are none.

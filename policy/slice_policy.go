@@ -20,13 +20,18 @@ const (
 	LimitSiblings = 100
 )
 
-// A SlicePolicy is a policy for slices of turns: a SlicePolicyV1 or a SlicePolicyV2.
+// A SlicePolicy is a policy for slices of turns: a SlicePolicyV1, a SlicePolicyV2 or a SlicePolicyV3.
 type SlicePolicy interface {
 	Parameters
 
-	// Walk returns the parameters that selection uses. One selection serves both types: a SlicePolicyV1 is a special case
-	// of a SlicePolicyV2.
-	Walk() SlicePolicyV2
+	// Walk returns the parameters that selection uses. One selection serves all types.
+	Walk() Walk
+}
+
+// A Walk has the parameters that selection uses. A SlicePolicyV1 is a special case of a SlicePolicyV2, and a SlicePolicyV3 differs in one table.
+type Walk struct {
+	SlicePolicyV2
+	Standings *StandingTable // the factors of W by standing, in place of Voices; nil: selection does not look at standings
 }
 
 // A SlicePolicyV1 is a set of parameters. Its zero value is not valid; start from DefaultV1.
@@ -86,10 +91,10 @@ func phases[P any](at func(*P) *PhaseTable) Field[P] {
 	return Fractions("phase_weights", func(p *P, i int) *dag.PPM { return &at(p)[all[i]] }, names...)
 }
 
-// noPhase returns an error if the entry for no phase, or for no voice, has a weight.
+// noPhase returns an error if the entry for no phase, no voice or no standing, or for a voice in a table of standings, has a weight.
 func noPhase(weight dag.PPM) error {
 	if weight != 0 {
-		return fmt.Errorf("%w: the weight for no phase and for no voice must be 0", ErrRange)
+		return fmt.Errorf("%w: the weights for no phase, no voice and no standing must be 0, and so must those of voices where standings are weighed", ErrRange)
 	}
 	return nil
 }
@@ -106,9 +111,8 @@ func (p SlicePolicyV1) Hash() dag.Digest { return tableV1.Hash(p) }
 // AppendWire writes the parameters with decimals, as in bundles and in what people write.
 func (p SlicePolicyV1) AppendWire(w *canon.Writer) { tableV1.AppendWire(w, p) }
 
-// Walk returns a SlicePolicyV2 that selects the same turns: in both directions, only by parents, children and siblings,
-// regardless of cost and voice.
-func (p SlicePolicyV1) Walk() SlicePolicyV2 {
+// Walk returns the parameters of a selection in both directions, only by parents, children and siblings, regardless of cost and voice.
+func (p SlicePolicyV1) Walk() Walk {
 	w := SlicePolicyV2{
 		MaxNodes: p.MaxNodes, MaxRadius: p.MaxRadius, Direction: Both,
 		Weights: p.Weights, SalienceWeight: p.SalienceWeight, DistanceDecay: p.DistanceDecay,
@@ -119,7 +123,7 @@ func (p SlicePolicyV1) Walk() SlicePolicyV2 {
 	for i := range w.Voices {
 		w.Voices[i] = dag.One
 	}
-	return w
+	return Walk{SlicePolicyV2: w}
 }
 
 // SliceForm is the form of SlicePolicyV1.
@@ -137,8 +141,11 @@ func ParseCanonical(data []byte) (SlicePolicyV1, error) {
 // ReadWire reads the output of AppendWire for the named type. Every parameter must be present, because a default would
 // be a value that the signer did not sign.
 func ReadWire(c *canon.Cursor, typ string) SlicePolicy {
-	if typ == TypeV2 {
+	switch typ {
+	case TypeV2:
 		return tableV2.ReadWhole(c)
+	case TypeV3:
+		return tableV3.ReadWhole(c)
 	}
 	return tableV1.ReadWhole(c)
 }

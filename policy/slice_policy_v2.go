@@ -68,24 +68,28 @@ func DefaultV2() SlicePolicyV2 {
 
 var tableV2 = Table[SlicePolicyV2]{
 	Type: TypeV2, Default: DefaultV2(),
-	Fields: []Field[SlicePolicyV2]{
-		direction(),
-		Fraction("distance_decay", dag.One, func(p *SlicePolicyV2) *dag.PPM { return &p.DistanceDecay }),
-		Int("max_cost", 0, LimitCost, func(p *SlicePolicyV2) *int { return &p.MaxCost }),
-		Int("max_nodes", 1, LimitNodes, func(p *SlicePolicyV2) *int { return &p.MaxNodes }),
-		Int("max_radius", 0, LimitRadius, func(p *SlicePolicyV2) *int { return &p.MaxRadius }),
-		Int("max_siblings", 0, LimitSiblings, func(p *SlicePolicyV2) *int { return &p.MaxSiblings }),
-		Int("max_touching", 0, LimitTouching, func(p *SlicePolicyV2) *int { return &p.MaxTouching }),
-		phases(func(p *SlicePolicyV2) *PhaseTable { return &p.Weights }),
-		Fraction("salience_weight", dag.One, func(p *SlicePolicyV2) *dag.PPM { return &p.SalienceWeight }),
-		Switch("spine", func(p *SlicePolicyV2) *bool { return &p.Spine }),
-		voices(),
-	},
+	Fields:  append(walkFields(func(p *SlicePolicyV2) *SlicePolicyV2 { return p }), voices()),
 	Further: func(p *SlicePolicyV2) error { return cmp.Or(noPhase(p.Weights[0]), noPhase(p.Voices[0])) },
 }
 
-func direction() Field[SlicePolicyV2] {
-	f := Text("direction", func(p *SlicePolicyV2) *Direction { return &p.Direction }, func(d Direction) error {
+// walkFields returns the fields that a SlicePolicyV2 and a SlicePolicyV3 have in common.
+func walkFields[P any](at func(*P) *SlicePolicyV2) []Field[P] {
+	return []Field[P]{
+		direction(func(p *P) *Direction { return &at(p).Direction }),
+		Fraction("distance_decay", dag.One, func(p *P) *dag.PPM { return &at(p).DistanceDecay }),
+		Int("max_cost", 0, LimitCost, func(p *P) *int { return &at(p).MaxCost }),
+		Int("max_nodes", 1, LimitNodes, func(p *P) *int { return &at(p).MaxNodes }),
+		Int("max_radius", 0, LimitRadius, func(p *P) *int { return &at(p).MaxRadius }),
+		Int("max_siblings", 0, LimitSiblings, func(p *P) *int { return &at(p).MaxSiblings }),
+		Int("max_touching", 0, LimitTouching, func(p *P) *int { return &at(p).MaxTouching }),
+		phases(func(p *P) *PhaseTable { return &at(p).Weights }),
+		Fraction("salience_weight", dag.One, func(p *P) *dag.PPM { return &at(p).SalienceWeight }),
+		Switch("spine", func(p *P) *bool { return &at(p).Spine }),
+	}
+}
+
+func direction[P any](at func(*P) *Direction) Field[P] {
+	f := Text("direction", at, func(d Direction) error {
 		if d != Past && d != Both {
 			return fmt.Errorf("%.40q, want past or both", d)
 		}
@@ -120,8 +124,8 @@ func (p SlicePolicyV2) Hash() dag.Digest { return tableV2.Hash(p) }
 // AppendWire writes the parameters with decimals, as in bundles and in what people write.
 func (p SlicePolicyV2) AppendWire(w *canon.Writer) { tableV2.AppendWire(w, p) }
 
-// Walk returns the policy itself.
-func (p SlicePolicyV2) Walk() SlicePolicyV2 { return p }
+// Walk returns the parameters.
+func (p SlicePolicyV2) Walk() Walk { return Walk{SlicePolicyV2: p} }
 
 // SliceFormV2 is the form of SlicePolicyV2.
 var SliceFormV2 = Form{Type: TypeV2, Read: func(c *canon.Cursor, n Notation) Parameters { return tableV2.Read(c, n) }}

@@ -65,7 +65,7 @@ func TestFormsV2(t *testing.T) {
 		if _, err := policy.ParseCanonical(p.Canonical()); !errors.Is(err, policy.ErrType) {
 			t.Errorf("as the first type: %v", err)
 		}
-		if s, err := bound.Slice(); err != nil || s != policy.SlicePolicy(p) || s.Walk() != p {
+		if s, err := bound.Slice(); err != nil || s != policy.SlicePolicy(p) || s.Walk() != (policy.Walk{SlicePolicyV2: p}) {
 			t.Errorf("got %+v, %v", s, err)
 		}
 	})
@@ -103,7 +103,8 @@ func TestScoreOfVoices(t *testing.T) {
 		{dag.VoiceTool, [3]policy.Score{111_110_000, 96_665_700, 84_099_159}},
 	} {
 		for d, want := range tc.want {
-			if got := p.Scorer().Score(tc.voice, dag.Debugging, dag.One, d); got != want {
+			w := p.Walk()
+			if got := w.Scorer().Score(tc.voice, dag.Debugging, dag.One, d); got != want {
 				t.Errorf("%s at %d: got %d, want %d", tc.voice, d, got, want)
 			}
 		}

@@ -15,11 +15,12 @@ const keptTenants = 10_000
 
 // Tenants caches the projections of the tenants that were requested last. Also is the type of the caller's own projections of a tenant.
 type Tenants[Also any] struct {
-	store Store
-	facts *Facts
-	texts *Texts
-	words *Words
-	also  func(dag.Tenant, *follow.Follower) Also
+	store     Store
+	facts     *Facts
+	texts     *Texts
+	words     *Words
+	standings *Standings
+	also      func(dag.Tenant, *follow.Follower) Also
 
 	mu   sync.Mutex
 	kept *bytelru.Cache[dag.Tenant, *Tenant[Also]] // used under mu, so that each tenant has one Tenant
@@ -27,15 +28,16 @@ type Tenants[Also any] struct {
 
 // A Tenant is the set of projections that follow one tenant's history.
 type Tenant[Also any] struct {
-	Facts *TenantFacts
-	Texts *TenantTexts
-	Words *TenantWords
-	Also  Also
+	Facts     *TenantFacts
+	Texts     *TenantTexts
+	Words     *TenantWords
+	Standings *TenantStandings
+	Also      Also
 }
 
 // NewTenants returns an empty cache. The function also is called once for each new Tenant, and makes its Also.
-func NewTenants[Also any](s Store, facts *Facts, texts *Texts, words *Words, also func(dag.Tenant, *follow.Follower) Also) *Tenants[Also] {
-	return &Tenants[Also]{store: s, facts: facts, texts: texts, words: words, also: also, kept: bytelru.New[dag.Tenant, *Tenant[Also]](keptTenants)}
+func NewTenants[Also any](s Store, facts *Facts, texts *Texts, words *Words, standings *Standings, also func(dag.Tenant, *follow.Follower) Also) *Tenants[Also] {
+	return &Tenants[Also]{store: s, facts: facts, texts: texts, words: words, standings: standings, also: also, kept: bytelru.New[dag.Tenant, *Tenant[Also]](keptTenants)}
 }
 
 // Of returns the projections of a tenant. It reads nothing yet.
@@ -49,7 +51,7 @@ func (ts *Tenants[Also]) Of(tenant dag.Tenant) *Tenant[Also] {
 		return ts.store.Entries(ctx, tenant, history.Page{After: after, Limit: limit})
 	}
 	with := follow.New(source)
-	fresh := &Tenant[Also]{ts.facts.of(tenant, with), ts.texts.of(tenant, with), ts.words.of(tenant, source), ts.also(tenant, with)}
+	fresh := &Tenant[Also]{ts.facts.of(tenant, with), ts.texts.of(tenant, with), ts.words.of(tenant, source), ts.standings.of(tenant, with), ts.also(tenant, with)}
 	ts.kept.Put(tenant, fresh, 1)
 	return fresh
 }

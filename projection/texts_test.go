@@ -146,7 +146,7 @@ func appendText(t *testing.T, s store.Store, name string) dag.Turn {
 		ID: textTurn(name), Conversation: dag.ExternalConversationID("test", name),
 		Role: dag.RoleUser, Phase: dag.Planning, BodyDigest: slice.DigestBody(body, dag.Salt{1}),
 	}
-	if _, err := s.Append(t.Context(), dag.DefaultTenant, []store.Batch{{{Turn: turn, Body: body, Salt: dag.Salt{1}, Marks: dag.Marks{Rules: dag.Marks1, Voice: dag.VoicePerson}}}}); err != nil {
+	if _, err := s.Append(t.Context(), dag.DefaultTenant, []store.Batch{{{Turn: turn, Body: body, Salt: dag.Salt{1}, Marks: dag.Marks{Rules: dag.Marks1, Voice: dag.VoicePerson, Origin: dag.Origin{Channel: dag.ChannelProgram}}}}}); err != nil {
 		t.Fatal(err)
 	}
 	return turn

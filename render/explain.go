@@ -10,7 +10,7 @@ import (
 
 // Explanation puts an explanation of a slice into words; the slice was made under policyID as of a sequence number.
 func Explanation(e *slice.Explanation, policyID policy.ID, asOf dag.Seq) string {
-	switch e.Standing {
+	switch e.Outcome {
 	case slice.Chosen:
 		return fmt.Sprintf("selected as number %d of %d: %s, score %s", e.Rank, e.Selected, Reason(&e.Admission), Score(e.Admission.Score))
 	case slice.Beaten:

@@ -57,13 +57,13 @@ type likeness struct {
 
 // likeness compares a query with every vector of the view, regardless of filters. If given is not nil, it is used as the range instead of
 // the view's own.
-func (x *Index) likeness(q *Query, weight dag.PPM, given *Likenesses) *likeness {
+func (d *dense) likeness(q *Query, turns int, weight dag.PPM, given *Likenesses) *likeness {
 	l := &likeness{Likenesses: Likenesses{Least: math.MaxInt64, Most: math.MinInt64}, weight: weight}
-	if x.vectors == nil || q.Vector == nil {
+	if d.vectors == nil || q.Vector == nil {
 		return l
 	}
-	l.of, l.places = slices.Repeat([]int64{math.MinInt64}, x.turns.n), make([]int32, 0, x.turns.n)
-	x.vectors.Scan(q.Vector, q.AsOf, func(n int, score int64) {
+	l.of, l.places = slices.Repeat([]int64{math.MinInt64}, turns), make([]int32, 0, turns)
+	d.vectors.Scan(q.Vector, q.AsOf, func(n int, score int64) {
 		l.places, l.of[n] = append(l.places, int32(n)), score
 		l.Least, l.Most = min(l.Least, score), max(l.Most, score)
 	})

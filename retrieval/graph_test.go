@@ -65,8 +65,8 @@ func TestGraph(t *testing.T) {
 			gone := turns[s.IntN(len(turns))].ID
 			erased[gone] = true
 			one.Erase(gone)
-			if one.graph.hnsw != nil {
-				for _, h := range one.graph.hnsw.Search(s.near(centres), total, total) {
+			if one.graph != nil {
+				for _, h := range one.graph.Search(s.near(centres), total, total) {
 					if h.ID == gone {
 						t.Fatalf("turn %s was erased and is in the graph", gone)
 					}
@@ -115,8 +115,8 @@ func TestGraph(t *testing.T) {
 		t.Errorf("%d walks; %d of %d hits are those of an exact search", walks, same, wanted)
 	}
 
-	if bytes := one.Size() - one.size; bytes != one.graph.hnsw.Size() || bytes < 2_000*160 {
-		t.Errorf("the graph has %d bytes, counted are %d", one.graph.hnsw.Size(), bytes)
+	if bytes := one.Size() - one.size; bytes != one.graph.Size() || bytes < 2_000*160 {
+		t.Errorf("the graph has %d bytes, counted are %d", one.graph.Size(), bytes)
 	}
 	narrow := map[string]func(*Query){
 		"an earlier number": func(q *Query) { q.AsOf-- }, "a role": func(q *Query) { q.Role = dag.RoleUser }, "an author": func(q *Query) { q.Author = "human:anna" },

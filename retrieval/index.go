@@ -5,8 +5,6 @@ import (
 	"iter"
 	"runtime"
 	"slices"
-	"strings"
-	"unicode"
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/retrieval/analysis"
@@ -34,18 +32,17 @@ type Turn struct {
 // An Index finds a tenant's turns by words and vectors. It must not be changed while it is read.
 type Index struct {
 	analyzer analysis.Analyzer
-	readers  []reader // readers of new texts, one for each goroutine
+	readers  readers
 	words    *bm25.Index
 	dates    *bm25.Index
-	vectors  *vector.Flat // nil: an index without vectors
-	graph    graph
-	turns    turnTable
-	silent   []uint64 // one bit for each turn: it is Silent
-	places   places
-	room     int                // number of turns that have room
-	labels   map[Labels]Labels  // all different labels, so that turns share them in memory
-	authors  map[string][]int32 // by word of an author's name, in lower case: the places of the turns by such authors, ascending
-	size     int
+	dense
+	turns   turnTable
+	silent  silent
+	places  places
+	room    int               // number of turns that have room
+	labels  map[Labels]Labels // all different labels, so that turns share them in memory
+	authors authors
+	size    int
 }
 
 // indexed is a turn without its content.
@@ -56,7 +53,7 @@ type indexed struct {
 
 // New returns an empty index. It has no vectors if dimensions is 0.
 func New(a analysis.Analyzer, dimensions int) *Index {
-	x := &Index{analyzer: a, words: bm25.New(DefaultPolicy().Reach), dates: bm25.New(0), places: newPlaces(), labels: map[Labels]Labels{}, authors: map[string][]int32{}}
+	x := &Index{analyzer: a, words: bm25.New(DefaultPolicy().Reach), dates: bm25.New(0), places: newPlaces(), labels: map[Labels]Labels{}, authors: authors{}}
 	for range runtime.GOMAXPROCS(0) {
 		x.readers = append(x.readers, newReader(a))
 	}
@@ -70,7 +67,7 @@ func New(a analysis.Analyzer, dimensions int) *Index {
 func (x *Index) ReadAlone() { x.readers = x.readers[:1] }
 
 // Size returns the approximate number of bytes that the index takes in memory.
-func (x *Index) Size() int { return x.size + x.graph.size + x.words.Unpacked() + x.dates.Unpacked() }
+func (x *Index) Size() int { return x.size + x.dense.size + x.words.Unpacked() + x.dates.Unpacked() }
 
 // Last returns the number of the last turn, or 0 if there is none.
 func (x *Index) Last() dag.Seq {
@@ -88,7 +85,7 @@ const each, ofTerm, ofStored, ofVector = 320, 16, 4, 32
 // for a turn without one; otherwise it may be nil. Texts are read on all processors. The result does not depend on the number of
 // processors, nor on how turns are divided among calls.
 func (x *Index) Add(turns []Turn, vectors [][]int8) error {
-	parsed := x.read(turns)
+	parsed := x.readers.read(turns)
 	for i := range turns {
 		var v []int8
 		if vectors != nil {
@@ -124,33 +121,31 @@ func (x *Index) add(t Turn, v []int8, p *parsed) error {
 		x.labels[t.Labels] = t.Labels
 		x.size += len(t.Labels)
 	}
-	x.name(int32(n), nameWords(t.Author))
+	x.authors.add(int32(n), nameWords(t.Author))
 	t.Size, t.Silent, t.Content = len(t.Content), p.silent, ""
 	x.turns.add(indexed{t, p.when})
 	x.places.add(&x.turns, n)
-	x.hush(n, p.silent)
+	x.silent.add(n, p.silent)
 	x.size += each + ofTerm*(len(p.terms)+len(p.dates))
 	return nil
 }
 
-// hush records whether the last turn is silent.
-func (x *Index) hush(n int, silent bool) {
-	if n>>6 == len(x.silent) {
-		x.silent = append(x.silent, 0)
+// silent has one bit for each turn: whether it is Silent.
+type silent []uint64
+
+// add records whether the next turn, at the place n, is silent.
+func (s *silent) add(n int, is bool) {
+	if n>>6 == len(*s) {
+		*s = append(*s, 0)
 	}
-	if silent {
-		x.silent[n>>6] |= 1 << (n & 63)
+	if is {
+		s.set(int32(n))
 	}
 }
 
-// name adds the last turn to the turns of its author, by the words of the author's name.
-func (x *Index) name(n int32, words []string) {
-	for _, w := range words {
-		if list := x.authors[w]; len(list) == 0 || list[len(list)-1] != n {
-			x.authors[w] = append(list, n)
-		}
-	}
-}
+func (s silent) set(n int32) { s[n>>6] |= 1 << (n & 63) }
+
+func (s silent) has(n int32) bool { return s[n>>6]>>(n&63)&1 != 0 }
 
 // Erase removes everything that was derived from a turn's text, and reports whether the turn is in the index.
 func (x *Index) Erase(id dag.TurnID) bool {
@@ -162,23 +157,12 @@ func (x *Index) Erase(id dag.TurnID) bool {
 	for i := range x.readers {
 		x.readers[i].forget()
 	}
-	for _, w := range nameWords(t.Author) {
-		list := x.authors[w]
-		if at, ok := slices.BinarySearch(list, n); ok {
-			x.authors[w] = slices.Delete(list, at, at+1)
-		}
-		if len(x.authors[w]) == 0 {
-			delete(x.authors, w)
-		}
-	}
+	x.authors.erase(n, nameWords(t.Author))
 	x.words.Erase(int(n))
 	x.dates.Erase(int(n))
-	if x.vectors != nil {
-		x.vectors.Erase(int(n))
-		x.graph.erase(n)
-	}
+	x.dense.erase(int(n))
 	t.Author, t.Labels, t.when, t.Size, t.Silent, t.Withheld = "", "", false, 0, true, true
-	x.silent[n>>6] |= 1 << (n & 63)
+	x.silent.set(n)
 	return true
 }
 
@@ -199,6 +183,12 @@ func (x *Index) Terms(id dag.TurnID) []int32 {
 		return nil
 	}
 	return x.words.Terms(n)
+}
+
+// HasTerm reports whether the index has a turn with a term.
+func (x *Index) HasTerm(id dag.TurnID, term string) bool {
+	n, ok := x.places.find(&x.turns, id)
+	return ok && x.words.HasTerm(n, term)
 }
 
 // Conversation yields the turns of a conversation up to a number, without their content, the newest first. They must not be changed or kept.
@@ -264,14 +254,6 @@ func (x *Index) Newest(asOf dag.Seq) (Turn, bool) {
 		return Turn{}, false
 	}
 	return x.turns.at(int32(n - 1)).Turn, true
-}
-
-// nameWords returns the words of an author's name in lower case: human:Anna is anna.
-func nameWords(author string) []string {
-	if at := strings.LastIndexByte(author, ':'); at >= 0 {
-		author = author[at+1:]
-	}
-	return plainWords(author)
 }
 
 // A Query asks for turns. Turns that the filters leave out still count in the statistics.
@@ -359,10 +341,10 @@ func (x *Index) SearchWith(p *Policy, q *Query, given *Statistics) Results {
 		}
 	}
 	if p.Dense.on() {
-		if x.mayWalk(q) && own {
+		if x.mayWalk(q, x.Last()) && own {
 			s.like = x.walked(q, p, limit)
 		} else {
-			s.like = x.likeness(q, p.Dense.Weight, given.Likeness)
+			s.like = x.likeness(q, x.turns.n, p.Dense.Weight, given.Likeness)
 		}
 	}
 	if len(s.dates.Places) > 0 || s.like != nil || p.Rerank.here() { // any turn may be among the best hits
@@ -405,7 +387,7 @@ type ranked struct {
 
 // lets reports whether a turn may be a hit: it is not silent and passes the filters.
 func (s *search) lets(n int32) bool {
-	return s.x.silent[n>>6]>>(n&63)&1 == 0 && (!s.filters || s.q.lets(&s.x.turns.at(n).Turn))
+	return !s.x.silent.has(n) && (!s.filters || s.q.lets(&s.x.turns.at(n).Turn))
 }
 
 // best returns the best hits by the score that by returns, and sets their Score to it.
@@ -557,7 +539,7 @@ func part(score, most int64, weight dag.PPM) int64 {
 
 // termsOf returns the terms of a query without authors' names, and the name if it has exactly one.
 func (x *Index) termsOf(query string, view bm25.View) (terms []string, named string) {
-	rest, named := x.withoutNames(query, view)
+	rest, named := x.authors.without(query, view)
 	terms = x.analyzer.Terms(nil, rest)
 	slices.Sort(terms)
 	return slices.Compact(terms), named
@@ -565,27 +547,6 @@ func (x *Index) termsOf(query string, view bm25.View) (terms []string, named str
 
 // Bare returns the text of a query without authors' names. The query's vector is made from it.
 func (x *Index) Bare(q *Query) string {
-	rest, _ := x.withoutNames(q.Text, x.words.At(q.AsOf))
+	rest, _ := x.authors.without(q.Text, x.words.At(q.AsOf))
 	return rest
-}
-
-// withoutNames returns a query without authors' names, and the name if it has exactly one.
-func (x *Index) withoutNames(query string, view bm25.View) (bare, named string) {
-	var rest []string
-	names := map[string]bool{}
-	for _, w := range strings.Fields(query) {
-		bare := strings.ToLower(strings.TrimFunc(w, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }))
-		bare = strings.TrimSuffix(strings.TrimSuffix(bare, "'s"), "\u2019s")
-		if list := x.authors[bare]; len(list) > 0 && view.Has(list[0]) {
-			names[bare] = true
-			continue
-		}
-		rest = append(rest, w)
-	}
-	if len(names) == 1 {
-		for n := range names {
-			named = n
-		}
-	}
-	return strings.Join(rest, " "), named
 }

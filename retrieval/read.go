@@ -93,16 +93,19 @@ func (r *reader) parse(t *Turn) (p parsed) {
 	return p
 }
 
+// readers read new texts, one for each goroutine.
+type readers []reader
+
 // read reads texts on every processor.
-func (x *Index) read(turns []Turn) []parsed {
+func (rs readers) read(turns []Turn) []parsed {
 	all := make([]parsed, len(turns))
 	const least = 16 // texts that are worth a goroutine
-	portion := max((len(turns)+len(x.readers)-1)/len(x.readers), least)
+	portion := max((len(turns)+len(rs)-1)/len(rs), least)
 	var wg sync.WaitGroup
 	for i, from := 0, 0; from < len(turns); i, from = i+1, from+portion {
 		read := func() {
 			for n := from; n < min(from+portion, len(turns)); n++ {
-				all[n] = x.readers[i].parse(&turns[n])
+				all[n] = rs[i].parse(&turns[n])
 			}
 		}
 		if from+portion >= len(turns) {

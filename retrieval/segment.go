@@ -292,14 +292,14 @@ func (x *Index) load(s *Segment) error {
 			named = nameWords(t.Author)
 			words[t.Author] = named
 		}
-		x.name(n, named)
+		x.authors.add(n, named)
 		if x.vectors != nil {
 			if _, err := x.vectors.Add(t.ID, t.Seq, s.vectors.of[i]); err != nil {
 				return err
 			}
 			x.size += ofVector + len(s.vectors.of[i])
 		}
-		x.hush(int(n), t.Silent)
+		x.silent.add(int(n), t.Silent)
 		x.size += each + ofStored*(s.words.Length(i)+s.dates.Length(i))
 	}
 	x.turns.join(s.turns)

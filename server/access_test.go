@@ -24,13 +24,13 @@ import (
 // permitted is the matrix, written out: the operations that each role may use.
 var permitted = map[access.Role]string{
 	access.Verifier: "getCheckpoint getTile getConsistency getLogKeys verifyToken verifyBundle attestBundle convertBundle getCaller",
-	access.Agent: "convertBundle getCaller resolveTurn getCheckpoint getTile getConsistency getLogKeys admitTurns cutSlice cutSlices cutFacts proveBelief verifyToken verifyBundle attestBundle listPolicies getPolicy " +
+	access.Agent: "convertBundle getCaller resolveTurn getCheckpoint getTile getConsistency getLogKeys admitTurns cutSlice cutSlices cutFacts proveBelief verifyToken verifyBundle attestBundle listPolicies getPolicy getStanding " +
 		"learnFact learnFacts retractFacts listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases searchTurns enrichHits assembleContext reportNotGiven listSpaces proposeBeliefs getBeliefBase explainBelief beliefImpact diffBeliefs listItems beliefConflicts resolveKref tagKref linkKref beliefRules useBelief putWorking listWorking getWorking consolidateWorking clearWorking",
 	access.Auditor: "convertBundle getCaller resolveTurn listTurns lookUpTurns previewSlice explainCut explainContext attestBundle getBundle getEvidence getCheckpoint getTile getEntries getProof getConsistency getLogKeys getTurn listFolders listConversations getConversation listSlices listErasures turnHolding atlasSnapshot atlasOverlap atlasInfluence atlasCommunities atlasManifest blameTurn getSlice replaySlice explainTurn streamEvents " +
-		"verifyToken verifyBundle listPolicies getPolicy " +
+		"verifyToken verifyBundle listPolicies getPolicy getStanding listStandings " +
 		"listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases searchTurns enrichHits assembleContext reportNotGiven listSpaces getBeliefBase explainBelief beliefImpact diffBeliefs listItems beliefConflicts resolveKref beliefRules listWorking getWorking",
 	access.Admin: "convertBundle getCaller resolveTurn listTurns lookUpTurns previewSlice explainCut explainContext listKeys createKey revokeKey attestBundle getBundle getEvidence getCheckpoint getTile getEntries getProof getConsistency getLogKeys admitTurns getTurn eraseTurn eraseTask listHeldBack releaseTurns listFolders listConversations getConversation cutSlice cutSlices verifyToken verifyBundle " +
-		"listSlices listErasures turnHolding atlasSnapshot atlasOverlap atlasInfluence atlasCommunities atlasManifest blameTurn getSlice replaySlice explainTurn listPolicies registerPolicy getPolicy streamEvents " +
+		"listSlices listErasures turnHolding atlasSnapshot atlasOverlap atlasInfluence atlasCommunities atlasManifest blameTurn getSlice replaySlice explainTurn listPolicies registerPolicy getPolicy getStanding listStandings setStanding streamEvents " +
 		"learnFact learnFacts retractFacts addAliases removeAlias listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases searchTurns enrichHits assembleContext reportNotGiven cutFacts proveBelief " +
 		"setSpace listSpaces reviseBeliefs contractBeliefs expandBeliefs proposeBeliefs getBeliefBase explainBelief beliefImpact diffBeliefs listItems beliefConflicts resolveKref tagKref deprecateItem restoreItem linkKref promoteBeliefs cascadeBeliefs resolveConflict beliefRules useBelief putWorking listWorking getWorking consolidateWorking clearWorking exportPersona importPersona decayBeliefs abstractBeliefs archiveBeliefs unarchiveBeliefs",
 }
@@ -108,6 +108,9 @@ func (s *service) questions(slice string, bundle []byte) map[string]question {
 		"createKey":          {body: api.NewAPIKey{Role: "auditor"}},
 		"revokeKey":          {path: map[string]string{"id": s.spare}},
 		"listFolders":        {},
+		"getStanding":        {},
+		"listStandings":      {query: values("conversation", conversationID(1))},
+		"setStanding":        {body: api.NewStanding{PolicyID: "standing-team@1", DryRun: true}},
 		"listConversations":  {},
 		"getConversation":    {path: map[string]string{"id": conversationID(1)}},
 		"cutSlice":           {body: api.SliceRequest{Anchor: turnID(1)}},
@@ -226,7 +229,7 @@ func TestRoles(t *testing.T) {
 		}
 		_ = r.Body.Close()
 	}
-	if allowed != 9+50+60+100 || refused != 4*100-allowed {
+	if allowed != 9+51+62+103 || refused != 4*103-allowed {
 		t.Errorf("%d allowed, %d refused", allowed, refused)
 	}
 }

@@ -29,7 +29,7 @@ func TestTooManyConstraints(t *testing.T) {
 		t.Error(p.Detail)
 	}
 	for n := range 70 {
-		_, err := journal.Base{History: s.store}.Operate(t.Context(), tenantA, journal.Request{
+		_, err := journal.Of(s.store, nil).Operate(t.Context(), tenantA, journal.Request{
 			Operator: journal.Revise, Space: "acme/s", Kind: "hard_rule", Statements: []belief.Literal{{Subject: "agent", Predicate: fmt.Sprint("keeps-", n), Object: "it"}}, Span: belief.Always,
 			Rank: journal.Rank{Class: belief.HardRule}, By: access.Local, At: 1_780_000_000_000_000, Salt: dag.Salt{byte(n)}, Policy: "beliefs@1", Constraints: &belief.Constraints{},
 			Revision: journal.Revision{Summary: strings.Repeat("y", 600), Confidence: dag.One, Source: "manual"},

@@ -58,12 +58,12 @@ func TestContextExplained(t *testing.T) {
 	}
 	var why api.ContextExplanation
 	s.expect(200, explain(map[string]string{"turn": turnID(1)})).decode(t, &why)
-	if string(why.ContextID) != id || why.Turn != turnID(1) || why.Standing != "chosen" || why.Rank == 0 || len(why.From) == 0 || len(why.Features) == 0 || !strings.Contains(why.Explanation, "was chosen as number") {
+	if string(why.ContextID) != id || why.Turn != turnID(1) || why.Outcome != "chosen" || why.Rank == 0 || len(why.From) == 0 || len(why.Features) == 0 || !strings.Contains(why.Explanation, "was chosen as number") {
 		t.Errorf("%+v", why)
 	}
 	why = api.ContextExplanation{}
 	s.expect(200, explain(map[string]string{"fact": strings.Repeat("A", 64)})).decode(t, &why)
-	if why.Standing != "no_candidate" || why.Fact != strings.Repeat("a", 64) {
+	if why.Outcome != "no_candidate" || why.Fact != strings.Repeat("a", 64) {
 		t.Errorf("%+v", why)
 	}
 	s.refused(400, "invalid_request", explain(map[string]string{}))

@@ -43,6 +43,7 @@ type operation struct {
 	bodies       map[string]body // by media type; nil without a body
 	bodyRequired bool
 	members      []string // the members that a JSON body may have
+	required     []string // the members that every JSON body has, whatever the query has
 	handle       handler
 }
 
@@ -102,6 +103,9 @@ func readOperation(r *route) *operation {
 			op.bodies[typeJSON] = body{}
 			for _, member := range api.Fields(f.Type) {
 				op.members = append(op.members, member.Key)
+				if member.Required {
+					op.required = append(op.required, member.Key)
+				}
 			}
 		default:
 			op.bodies[typeJSON] = body{anything: true}

@@ -15,6 +15,7 @@ import (
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/ledger/attest"
 	"github.com/graphkernel/graphkernel/ledger/identity"
+	"github.com/graphkernel/graphkernel/ledger/notary"
 	"github.com/graphkernel/graphkernel/ledger/witness"
 	"github.com/graphkernel/graphkernel/slice"
 )
@@ -24,7 +25,7 @@ func attestBundle(c *call) error {
 	if len(c.body) == 0 {
 		return &problem{code: api.CodeInvalid, place: "body", detail: "the body is empty; want the bundle's bytes"}
 	}
-	return evidence(c, func(ctx context.Context, k *kernel.Kernel) (*kernel.Evidence, error) {
+	return evidence(c, func(ctx context.Context, k *kernel.Kernel) (*notary.Evidence, error) {
 		return k.Ledger().Attest(ctx, c.tenant(), c.bundle())
 	})
 }
@@ -80,12 +81,12 @@ func getEvidence(c *call) error {
 	if err != nil {
 		return err
 	}
-	return evidence(c, func(ctx context.Context, k *kernel.Kernel) (*kernel.Evidence, error) {
+	return evidence(c, func(ctx context.Context, k *kernel.Kernel) (*notary.Evidence, error) {
 		return k.Ledger().AttestRecorded(ctx, c.tenant(), id, digest)
 	})
 }
 
-func evidence(c *call, ask func(context.Context, *kernel.Kernel) (*kernel.Evidence, error)) error {
+func evidence(c *call, ask func(context.Context, *kernel.Kernel) (*notary.Evidence, error)) error {
 	k := c.server.config.Kernel
 	if k.Ledger().Identity().Name() == "" {
 		return identity.ErrNone

@@ -21,6 +21,7 @@ import (
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/ledger/identity"
+	"github.com/graphkernel/graphkernel/ledger/notary"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -91,7 +92,7 @@ const (
 )
 
 // show counts a checkpoint that is returned.
-func (s *Server) show(ctx context.Context, tenant dag.Tenant, now *kernel.Checkpoint) {
+func (s *Server) show(ctx context.Context, tenant dag.Tenant, now *notary.Checkpoint) {
 	if !s.shown.isNew(tenant, now.Note) {
 		return
 	}

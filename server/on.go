@@ -73,6 +73,9 @@ func readAs[In any](c *call, read func(*canon.Cursor) In) (in In, err error) {
 			at.Optional(key)
 		}
 		at.CloseOf(func() []string { return c.op.members })
+		for _, key := range c.op.required { // also if the query has one of that name
+			at.Field(key)
+		}
 		if at.Err() != nil {
 			return in, misread(at.Err())
 		}

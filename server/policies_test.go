@@ -41,3 +41,29 @@ func TestPolicyFaults(t *testing.T) {
 		t.Error("nothing was tried")
 	}
 }
+
+// TestStandingFollows sets standing policies by callers who saw the same state: the second changes nothing, and is told what is in force.
+func TestStandingFollows(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	set := func(policy, seen string) *answer {
+		return s.ask(question{op: "setStanding", key: s.admin(), body: `{"policy_id":"` + policy + `"` + seen + `}`})
+	}
+	if a := set("standing-team@1", `,"seen":0`); a.status != 200 {
+		t.Fatalf("%d: %s", a.status, a.body)
+	}
+	for _, seen := range []string{`,"seen":0`, `,"seen":0,"dry_run":true`, `,"seen":99`} {
+		a := set("standing-service@1", seen)
+		if p := a.problem(t); a.status != 409 || p.Code != "standing_changed" || !strings.Contains(p.Detail, "standing-team@1 is in force since setting 1") {
+			t.Errorf("%s: %d %s", seen, a.status, a.body)
+		}
+	}
+	if a := set("standing-service@1", `,"seen":-1`); a.status != 400 {
+		t.Errorf("a number below 0: %d %s", a.status, a.body)
+	}
+	for _, seen := range []string{`,"seen":1`, ``} {
+		if a := set("standing-service@1", seen); a.status != 200 {
+			t.Errorf("%s: %d: %s", seen, a.status, a.body)
+		}
+	}
+}

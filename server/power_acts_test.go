@@ -104,7 +104,7 @@ func requests() map[string][3]string {
 		"cutSlice": post("/api/slice", `{"anchor":"`+turnID(2)+`"}`), "cutSlices": post("/api/slice/batch", `{"requests":[{"anchor":"`+turnID(2)+`"}]}`), "cutFacts": post("/api/knowledge/slice", `{"start":["orders"]}`),
 		"proveBelief": post("/api/beliefs/evidence", `{"space":"acme/s","subject":"orders","predicate":"is-in","object":"postgres"}`),
 		"verifyToken": post("/api/verify_token", `{}`), "verifyBundle": post("/api/verify_bundle", `{}`), "attestBundle": post("/api/attest", `{}`), "convertBundle": post("/api/convert?to=prov", `{}`),
-		"listPolicies": get("/api/policies"), "getPolicy": get("/api/policies/default@1"),
+		"listPolicies": get("/api/policies"), "getPolicy": get("/api/policies/default@1"), "getStanding": get("/api/standing"),
 		"learnFact": post("/api/knowledge", fact), "learnFacts": post("/api/knowledge/batch", `{"facts":[`+fact+`]}`), "retractFacts": {"DELETE", "/api/knowledge?subject=orders", ""},
 		"listFacts": get("/api/knowledge"), "factHistory": get("/api/knowledge/" + strings.Repeat("0", 64) + "/history"), "traverseKnowledge": post("/api/knowledge/traverse", `{"start":["orders"]}`),
 		"findPaths": get("/api/knowledge/path", "from", "orders", "to", "postgres"), "knowledgeChanges": get("/api/knowledge/changes"), "knowledgeStats": get("/api/knowledge/stats"),

@@ -235,13 +235,13 @@ func draftOf(t testing.TB, of map[string]any) dag.Draft {
 }
 
 // A power is all that a person and a reader of contexts see of what persons said.
-type power struct{ constraints, vouched, contexts []string }
+type power struct{ constraints, vouched, contexts, orders []string }
 
 func (a *power) differs(b *power) string {
 	for _, part := range []struct {
 		what      string
 		got, want []string
-	}{{"constraints", a.constraints, b.constraints}, {"what persons vouch for", a.vouched, b.vouched}, {"contexts", a.contexts, b.contexts}} {
+	}{{"constraints", a.constraints, b.constraints}, {"what persons vouch for", a.vouched, b.vouched}, {"contexts", a.contexts, b.contexts}, {"turns that are orders", a.orders, b.orders}} {
 		if !slices.Equal(part.got, part.want) {
 			return fmt.Sprintf("%s:\n%s\nwant\n%s", part.what, strings.Join(part.got, "\n"), strings.Join(part.want, "\n"))
 		}
@@ -282,8 +282,20 @@ func (w *world) seen() *power {
 			}
 		}
 	}
+	conversations, err := w.kernel.Turns().Conversations(w.person, w.tenant, dag.ConversationID{}, 1_000)
+	w.must(err)
+	for i := range conversations {
+		of, err := w.kernel.Standings().List(w.person, w.tenant, api.StandingsQuery{Conversation: &conversations[i].ID, Paging: api.Paging{Limit: 1_000}})
+		w.must(err)
+		for n := range of.Turns {
+			if s := &of.Turns[n]; s.Standing == "system" || s.Standing == "owner" || s.Standing == "member" {
+				out.orders = append(out.orders, fmt.Sprint(s.Turn, " ", s.Standing))
+			}
+		}
+	}
 	slices.Sort(out.constraints)
 	slices.Sort(out.vouched)
+	slices.Sort(out.orders)
 	slices.Sort(out.contexts)
 	return out
 }
@@ -360,7 +372,7 @@ func TestPowerOfTwo(t *testing.T) {
 	}
 	p := newPowers(t)
 	before, after := p.without()
-	if len(before.constraints) != 3 || len(after.constraints) != 5 || len(before.contexts) != 12 {
+	if len(before.constraints) != 3 || len(after.constraints) != 5 || len(before.contexts) != 12 || len(before.orders) == 0 {
 		t.Fatalf("%+v, %+v", before, after)
 	}
 	acts := actsOf(t)

@@ -124,7 +124,7 @@ func TestEvidence(t *testing.T) {
 		"changed":          {404, "not_found", question{op: "attestBundle", body: bytes.Replace(bundle, []byte("turn 4"), []byte("turn 5"), 1)}},
 		"no bundle":        {422, "malformed_bundle", question{op: "attestBundle", body: "{}"}},
 		"nothing":          {400, "invalid_request", question{op: "attestBundle", body: ""}},
-		"unknown version":  {422, "unknown_version", question{op: "attestBundle", body: bytes.Replace(bundle, []byte("gkp/2"), []byte("gkp/9"), 1)}},
+		"unknown version":  {422, "unknown_version", question{op: "attestBundle", body: bytes.Replace(bundle, []byte("gkp/3"), []byte("gkp/9"), 1)}},
 		"unknown slice":    {404, "not_found", question{op: "getEvidence", path: map[string]string{"slice_id": "0123456789abcdef"}}},
 		"another's bundle": {404, "not_found", question{op: "getEvidence", path: map[string]string{"slice_id": id}, query: url.Values{"bundle": {sha(other)}}}},
 		"no digest":        {400, "invalid_request", question{op: "getEvidence", path: map[string]string{"slice_id": id}, query: url.Values{"bundle": {"x"}}}},

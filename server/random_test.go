@@ -252,6 +252,7 @@ func TestRandom(t *testing.T) {
 	var persona api.Persona
 	s.expect(200, question{op: "exportPersona", key: s.admin(), body: api.PersonaRequest{Space: "acme/s"}}).decode(t, &persona)
 	whole := map[string]any{ // of which hardly anything can be drawn member by member
+		"setStanding":      api.NewStanding{PolicyID: "standing-team@1", Retroactive: true},
 		"importPersona":    api.PersonaImport{Space: "acme/s", Envelope: persona.Envelope, Signers: []string{s.identity.Attestations(tenantA)[0].Key.String()}},
 		"unarchiveBeliefs": api.UnarchiveRequest{Document: `{"form":"gkarchive/1","space":"acme/s","tenant":"` + string(tenantA) + `"}` + "\n"},
 		"releaseTurns":     api.TurnIDs{IDs: []dag.TurnID{mustTurn(t, 51)}},

@@ -73,18 +73,20 @@ func TestScope(t *testing.T) {
 	}
 }
 
-// TestScopedKeyMakesNone holds that a key which may not admit everything cannot make one that may.
+// TestScopedKeyMakesNone holds that a key with a limit, or with authors for whom it speaks, makes no key, which could have more rights.
 func TestScopedKeyMakesNone(t *testing.T) {
 	s := start(t)
-	narrow, err := access.ParseScope(access.Scope{Roles: "assistant"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	scoped, _, err := s.kernel.Keys().CreateScoped(t.Context(), tenantA, access.Admin, narrow, "")
-	if err != nil {
-		t.Fatal(err)
-	}
 	body := api.NewAPIKey{Role: "admin"}
-	s.refused(403, "forbidden", question{op: "createKey", key: scoped, body: body})
+	for _, list := range []access.Scope{{Roles: "assistant"}, {Authors: "agent:*"}, {SpeaksFor: "human:lead"}, {SpeaksFor: "human:lead=owner"}} {
+		narrow, err := access.ParseScope(list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		scoped, _, err := s.kernel.Keys().CreateScoped(t.Context(), tenantA, access.Admin, narrow, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.refused(403, "forbidden", question{op: "createKey", key: scoped, body: body})
+	}
 	s.expect(200, question{op: "createKey", key: s.admin(), body: body})
 }

@@ -199,7 +199,6 @@ var ownRoutes = []route{
 	as(api.AddAliases, addAliases),
 	on(api.RemoveAlias, removeAlias),
 	on(api.GetCaller, getCaller),
-	on(api.CreateKey, createKey),
 	on(api.ConsolidateWorking, consolidateWorking),
 	as(api.Live, live),
 	as(api.Ready, ready),

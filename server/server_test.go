@@ -196,14 +196,14 @@ func TestSlice(t *testing.T) {
 	if err != nil {
 		t.Fatalf("the answer is not canonical: %v", err)
 	}
-	if string(b.Provenance.SliceID) != a.header.Get("Slice-Id") || b.AsOf != 5 || b.Provenance.PolicyID != "default@2" || b.Seal.Tenant != tenantA {
+	if string(b.Provenance.SliceID) != a.header.Get("Slice-Id") || b.AsOf != 5 || b.Provenance.PolicyID != "default@3" || b.Seal.Tenant != tenantA {
 		t.Errorf("got %+v", b.Provenance)
 	}
 	both := s.expect(200, question{op: "cutSlice", key: s.admin(), body: api.SliceRequest{Anchor: turnID(5), Policy: "default@1"}})
 	if b, err := slice.ParseBundle(both.body); err != nil || b.AsOf != 9 {
 		t.Errorf("default@1: as of %d, %v", b.AsOf, err)
 	}
-	for name, first := range map[policy.ID]*answer{"default@1": both, "default@2": a} {
+	for name, first := range map[policy.ID]*answer{"default@1": both, "default@3": a} {
 		again := s.expect(200, question{op: "cutSlice", key: s.keys[tenantA][access.Agent], body: api.SliceRequest{Anchor: turnID(5), Policy: name, Format: "bundle"}})
 		if !bytes.Equal(again.body, first.body) {
 			t.Errorf("%s: the same request gave other bytes", name)
@@ -217,7 +217,7 @@ func TestSlice(t *testing.T) {
 	if later := s.expect(200, question{op: "cutSlice", key: s.admin(), body: api.SliceRequest{Anchor: turnID(5)}}); !bytes.Equal(later.body, a.body) {
 		t.Error("of the past, other bytes came after a later turn")
 	}
-	// The cost of an anchor is bounded by the policy: a byte more than default@2 allows.
+	// The cost of an anchor is bounded by the policy: a byte more than default@3 allows.
 	long := turn(11, 10)
 	long["content"] = strings.Repeat("x", 4*policy.DefaultV2().MaxCost+1)
 	s.expect(200, question{op: "admitTurns", key: s.admin(), body: map[string]any{"turns": []any{long}}})
@@ -393,11 +393,11 @@ func TestRecords(t *testing.T) {
 
 	var e api.Explanation
 	s.expect(200, question{op: "explainTurn", key: s.keys[tenantA][access.Auditor], path: path, body: map[string]string{"turn": turnID(1)}}).decode(t, &e)
-	if !e.Selected || e.Standing != "selected" || string(e.SliceID) != ids[2] || e.Explanation == "" || e.Admission == nil {
+	if !e.Selected || e.Outcome != "selected" || string(e.SliceID) != ids[2] || e.Explanation == "" || e.Admission == nil {
 		t.Errorf("got %+v", e)
 	}
 	s.expect(200, question{op: "explainTurn", key: s.admin(), path: path, body: map[string]string{"turn": turnID(7)}}).decode(t, &e)
-	if e.Selected || e.Standing != "not_in_view" {
+	if e.Selected || e.Outcome != "not_in_view" {
 		t.Errorf("got %+v", e)
 	}
 	s.refused(404, "not_found", question{op: "explainTurn", key: s.admin(), path: path, body: map[string]string{"turn": turnID(99)}})
@@ -418,7 +418,7 @@ func TestPolicies(t *testing.T) {
 	s := start(t)
 	var list api.Policies
 	s.expect(200, question{op: "listPolicies", key: s.admin()}).decode(t, &list)
-	if ids := policyIDs(&list); !slices.Equal(ids, []string{"base@1", "beliefs@1", "coding@1", "context-dense@1", "context@1", "default@1", "default@2", "facts@1", "find@1", "managerial@1", "personal@1", "promotion@1", "promotion@2", "recall-dense@1", "recall@1", "research@1", "worker@1"}) {
+	if ids := policyIDs(&list); !slices.Equal(ids, []string{"base@1", "beliefs@1", "coding@1", "context-dense@1", "context@1", "default@1", "default@2", "default@3", "facts@1", "find@1", "managerial@1", "personal@1", "promotion@1", "promotion@2", "recall-dense@1", "recall@1", "research@1", "standing-alone@1", "standing-service@1", "standing-team@1", "worker@1"}) {
 		t.Errorf("got %+v", list)
 	}
 	narrow := `{"policy_id":"narrow@1","policy":{"type":"slice_policy_v1","max_nodes":2,"max_radius":4,"phase_weights":{"synthesis":1,"planning":0.9,"consolidation":0.6,"debugging":0.5,"exploration":0.3},"salience_weight":0.3,"distance_decay":0.9,"include_siblings":true,"max_siblings":2}}`
@@ -440,7 +440,7 @@ func TestPolicies(t *testing.T) {
 			t.Errorf("%s: got %d", bad, a.status)
 		}
 	}
-	s.refused(400, "invalid_request", question{op: "registerPolicy", key: s.admin(), body: `{"policy_id":"new@1","policy":{"type":"slice_policy_v3"}}`})
+	s.refused(400, "invalid_request", question{op: "registerPolicy", key: s.admin(), body: `{"policy_id":"new@1","policy":{"type":"slice_policy_v9"}}`})
 	// What is left out is default@1's.
 	var brief api.RegisteredPolicy
 	s.expect(200, question{op: "registerPolicy", key: s.admin(), body: `{"policy_id":"brief@1","policy":{"type":"slice_policy_v1"}}`}).decode(t, &brief)
@@ -451,7 +451,7 @@ func TestPolicies(t *testing.T) {
 	s.refused(400, "invalid_request", question{op: "getPolicy", key: s.admin(), path: map[string]string{"policy_id": "none"}})
 	before := list.RegistryFingerprint
 	s.expect(200, question{op: "listPolicies", key: s.admin()}).decode(t, &list)
-	if len(list.Policies) != 19 || list.RegistryFingerprint == before {
+	if len(list.Policies) != 23 || list.RegistryFingerprint == before {
 		t.Errorf("%d policies, fingerprint %s", len(list.Policies), list.RegistryFingerprint)
 	}
 	s.chain(s.admin(), 5)

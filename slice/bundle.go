@@ -25,6 +25,7 @@ type Bundle struct {
 	Provenance Provenance
 	Seal       Seal
 	Policy     policy.SlicePolicy
+	Settings   []Setting    // under gkp/3: the settings from which the turns' standings follow, by ascending number
 	Turns      []BundleTurn // by ascending id
 	Edges      []dag.Edge   // by ascending (parent, child)
 	Order      []dag.TurnID
@@ -158,6 +159,7 @@ func (s *Slice) wire() *wire {
 		anchor:     s.Provenance.Anchor,
 		provenance: &s.Provenance,
 		policy:     params,
+		settings:   s.Settings,
 		edges:      s.Edges,
 		turns:      len(s.Turns),
 		order:      len(order),
@@ -198,6 +200,7 @@ func (b *Bundle) Append(dst []byte) []byte {
 		provenance: &b.Provenance,
 		seal:       b.Seal,
 		policy:     b.Policy,
+		settings:   b.Settings,
 		edges:      b.Edges,
 		turns:      len(b.Turns),
 		turn: func(i int) (*Admission, EncodedTurn) {
@@ -216,6 +219,7 @@ type wire struct {
 	provenance *Provenance
 	seal       Seal
 	policy     policy.SlicePolicy
+	settings   []Setting
 	edges      []dag.Edge
 	turns      int
 	turn       func(i int) (*Admission, EncodedTurn)
@@ -266,18 +270,22 @@ func appendWire(dst []byte, b *wire) []byte {
 	b.policy.AppendWire(w)
 	w.Key("provenance")
 	b.provenance.AppendWire(w)
+	schema := schemaNamed(b.provenance.SchemaVersion)
+	if schema.Counted {
+		w.Key("standings")
+		WriteSettings(w, b.settings)
+	}
 	w.Key("tenant")
 	given(func() { w.String(string(b.seal.Tenant)) })
 	w.Key("token")
 	given(func() { w.String(b.seal.Token) })
 	w.Key("turns")
 	w.BeginArray()
-	marked := b.provenance.SchemaVersion == SchemaVersionV2
 	for i := range b.turns {
 		admission, encoded := b.turn(i)
 		w.BeginObject()
 		w.Key("admission")
-		if marked {
+		if schema.Marked {
 			admission.appendMarkedWire(w)
 		} else {
 			admission.appendWire(w)
@@ -341,13 +349,16 @@ func bundleVersions(doc *canon.Value) []KnownVersion {
 }
 
 // schemaAt returns the schema that a bundle states, or the first schema if it states no known one.
-func schemaAt(doc *canon.Value) Schema {
+func schemaAt(doc *canon.Value) *Schema { return schemaNamed(StatedVersion(doc)) }
+
+// StatedVersion returns the schema version in the provenance of a document, or "".
+func StatedVersion(doc *canon.Value) string {
 	if p := doc.Get("provenance"); p != nil {
-		if v := p.Get("schema_version"); v != nil && v.Kind == canon.String && v.Text == SchemaVersionV2 {
-			return Schemas[1]
+		if v := p.Get("schema_version"); v != nil && v.Kind == canon.String {
+			return v.Text
 		}
 	}
-	return Schemas[0]
+	return ""
 }
 
 func readBundle(c *canon.Cursor) *Bundle {
@@ -359,8 +370,11 @@ func readBundle(c *canon.Cursor) *Bundle {
 		Policy:     policy.ReadWire(c.Field("policy"), schema.Policy.Type),
 		Seal:       ReadSeal(c),
 	}
+	if schema.Counted {
+		b.Settings = ReadSettings(c.Field("standings"))
+	}
 	for _, t := range c.Field("turns").Items() {
-		turn := BundleTurn{Admission: readAdmission(t.Field("admission"), schema.Version == SchemaVersionV2)}
+		turn := BundleTurn{Admission: readAdmission(t.Field("admission"), schema)}
 		turn.Turn, turn.Body = readTurn(t)
 		t.Close()
 		b.Turns = append(b.Turns, turn)
@@ -455,7 +469,7 @@ func readTurn(c *canon.Cursor) (dag.Turn, *dag.Body) {
 	return t, body
 }
 
-func readAdmission(c *canon.Cursor, marked bool) Admission {
+func readAdmission(c *canon.Cursor, schema *Schema) Admission {
 	a := Admission{
 		Score:    policy.Score(c.Field("score_nano").Uint(uint64(policy.MaxScore))),
 		Distance: int(c.Field("distance").Uint(policy.LimitRadius)),
@@ -469,8 +483,8 @@ func readAdmission(c *canon.Cursor, marked bool) Admission {
 	} else if a.Via != ViaAnchor {
 		c.Failf("\"from\" is missing")
 	}
-	if marked {
-		a.readMarks(c)
+	if schema.Marked {
+		a.readMarks(c, schema.Counted)
 	} else if a.Via > ViaSibling {
 		c.Field("via").Failf("%s does not exist in %s", a.Via, SchemaVersion)
 	}

@@ -26,7 +26,7 @@ func checkCut(t *rapid.T, w *world, s *slice.Slice, params policy.SlicePolicy) {
 		t.Fatalf("%d picked as of %d", len(s.Picked), s.AsOf)
 	}
 	for i, at := range s.Picked {
-		if got := s.Turns[at]; got.ID != picks[i].ID || !reflect.DeepEqual(got.Admission, w.admission(picks[i], params)) || got.CreatedAt != w.turns[w.find(got.ID)].CreatedAt {
+		if got := s.Turns[at]; got.ID != picks[i].ID || !reflect.DeepEqual(got.Admission, w.admission(picks[i], params, w.slowSettings(picks))) || got.CreatedAt != w.turns[w.find(got.ID)].CreatedAt {
 			t.Fatalf("pick %d is %+v, want %+v", i, got, picks[i])
 		}
 	}
@@ -41,7 +41,7 @@ func checkCut(t *rapid.T, w *world, s *slice.Slice, params policy.SlicePolicy) {
 		}
 	}
 	slices.SortFunc(picks, func(a, b slowPick) int { return a.ID.Compare(b.ID) })
-	if got, want := string(slice.AppendAdmissionsLeaf([]byte("x"), s.Provenance.SchemaVersion, s.AsOf, s.Turns)), "x"+slowAdmissionsLeaf(t, w, params.Type() == policy.TypeV2, len(w.turns), picks); got != want {
+	if got, want := string(slice.AppendAdmissionsLeaf([]byte("x"), s.Provenance.SchemaVersion, s.AsOf, s.Settings, s.Turns)), "x"+slowAdmissionsLeaf(t, w, params.Type(), len(w.turns), picks); got != want {
 		t.Fatalf("admissions: got %s, want %s", got, want)
 	}
 }
@@ -450,13 +450,13 @@ func TestParseBundleVersion(t *testing.T) {
 	_, good := w.bundle(t, anchor, p, authority(t))
 	for _, s := range []string{
 		strings.Replace(string(good), `"gkp/1"`, `"gkp/2"`, 1), strings.Replace(string(good), `"gkp/1"`, `"gkp/3"`, 1), strings.Replace(string(good), `"gkp/1"`, `""`, 1), strings.Replace(string(good), `"gkp/1"`, `"GKP/1"`, 1),
-		strings.Replace(string(good), `slice_policy_v1`, `slice_policy_v2`, 1), `{"provenance":{"schema_version":"gkp/3"}}`, ` {"more":1,"policy":{"type":"x"}}`,
+		strings.Replace(string(good), `slice_policy_v1`, `slice_policy_v2`, 1), `{"provenance":{"schema_version":"gkp/9"}}`, ` {"more":1,"policy":{"type":"x"}}`,
 	} {
 		if b, err := slice.ParseBundle([]byte(s)); !errors.Is(err, slice.ErrVersion) || b != nil {
 			t.Errorf("%.60q: got %v, want ErrVersion", s, err)
 		}
 	}
-	if _, err := slice.ParseBundle([]byte(`{"provenance":{"schema_version":"gkp/3"}} x`)); errors.Is(err, slice.ErrVersion) || !errors.Is(err, slice.ErrMalformed) {
+	if _, err := slice.ParseBundle([]byte(`{"provenance":{"schema_version":"gkp/9"}} x`)); errors.Is(err, slice.ErrVersion) || !errors.Is(err, slice.ErrMalformed) {
 		t.Errorf("no JSON: got %v, want ErrMalformed", err)
 	}
 }

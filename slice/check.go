@@ -228,6 +228,6 @@ func (b *Bundle) fingerprint(turns []Selected) *Provenance {
 	}
 	p := b.Provenance
 	p.Anchor = b.Anchor
-	c.fingerprint(&p, b.AsOf, turns, b.Edges)
+	c.fingerprint(&p, b.AsOf, b.Settings, turns, b.Edges)
 	return &p
 }

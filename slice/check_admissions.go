@@ -12,11 +12,11 @@ import (
 // A reasoning contains the data against which the reasons of a bundle's turns are checked.
 type reasoning struct {
 	*Bundle
-	walk    policy.SlicePolicyV2
-	marked  bool // the bundle is of gkp/2
+	walk    policy.Walk
+	schema  *Schema
 	index   map[dag.TurnID]int
 	joined  map[[2]dag.TurnID]bool
-	said    []int                  // by turn: the index of the newest ancestor in a person's voice that the bundle shows, or -1
+	said    []int                  // by turn: the index of the newest ancestor that is a prompt and that the bundle shows, or -1
 	touched map[touching][]dag.Seq // the numbers of the turns of a conversation that touched a thing, ascending
 }
 
@@ -27,13 +27,13 @@ type touching struct {
 }
 
 // checkAdmissions recomputes each score, and checks each reason as far as the bundle shows its basis: the common parent
-// of siblings need not be selected. Under gkp/2 numbers, voices and things are the kernel's word, and the values
+// of siblings need not be selected. From gkp/2 on numbers, voices, things and standings are the kernel's word, and the values
 // derived from them are recomputed.
 func (b *Bundle) checkAdmissions() Check {
 	if b.Anchor != b.Provenance.Anchor {
 		return otherAnchor(b.Anchor, b.Provenance.Anchor)
 	}
-	r := reasoning{Bundle: b, walk: b.Policy.Walk(), marked: b.Policy.Type() == policy.TypeV2, index: b.index()}
+	r := reasoning{Bundle: b, walk: b.Policy.Walk(), schema: schemaOf(b.Policy), index: b.index()}
 	if len(b.Turns) > r.walk.MaxNodes {
 		return Failed(CheckAdmissions, fmt.Sprint(r.walk.MaxNodes), fmt.Sprint(len(b.Turns)), "more turns than max_nodes")
 	}
@@ -47,10 +47,17 @@ func (b *Bundle) checkAdmissions() Check {
 	if wrong := r.checkMarks(); wrong != "" {
 		return Failed(CheckAdmissions, "", "", "%s", wrong)
 	}
+	if wrong := r.checkCounts(); wrong != "" {
+		return Failed(CheckAdmissions, "", "", "%s", wrong)
+	}
 	scorer := r.walk.Scorer()
 	for i := range b.Turns {
 		t := &b.Turns[i]
-		if want := scorer.Score(t.Admission.Voice, t.Phase, t.Salience, t.Admission.Distance); want != t.Admission.Score {
+		want := scorer.Score(t.Admission.Voice, t.Phase, t.Salience, t.Admission.Distance)
+		if r.schema.Counted {
+			want = scorer.ScoreOf(t.Admission.Standing, t.Phase, t.Salience, t.Admission.Distance)
+		}
+		if want != t.Admission.Score {
 			return Failed(CheckAdmissions, fmt.Sprint(want), fmt.Sprint(t.Admission.Score), "the score of turn %s does not follow from the policy", t.ID)
 		}
 		if wrong := r.checkReason(t); wrong != "" {
@@ -83,6 +90,12 @@ func (r *reasoning) checkReason(t *BundleTurn) string {
 		return fmt.Sprintf("reached from %s, which is not among the turns", a.From)
 	}
 	from := &r.Turns[at]
+	if from.Admission.Standing == dag.StandingGuest && a.Via == ViaParent && t.Conversation != from.Conversation {
+		return fmt.Sprintf("it is a parent of %s, and a guest's turn leads to no turn of another conversation", a.From)
+	}
+	if a.Via != ViaParent && from.Admission.Via != ViaAnchor && from.Admission.Standing == dag.StandingGuest {
+		return fmt.Sprintf("it is a %s of %s, and a guest's turn leads to its parents alone", a.Via, a.From)
+	}
 	step := 1
 	switch a.Via {
 	case ViaParent:
@@ -106,10 +119,10 @@ func (r *reasoning) checkReason(t *BundleTurn) string {
 	return ""
 }
 
-// checkMarks checks the marks of gkp/2 for consistency: numbers, which must be unique and rise along edges; costs of
+// checkMarks checks marks for consistency: numbers, which must be unique and rise along edges; costs of
 // turns whose text is present; and the sum of the costs.
 func (r *reasoning) checkMarks() string {
-	if !r.marked {
+	if !r.schema.Marked {
 		return ""
 	}
 	last := r.AsOf
@@ -169,7 +182,10 @@ func (r *reasoning) checkNumbers() string {
 		}
 		r.said[c] = -1
 		for _, p := range parents[c] {
-			if r.Turns[p].Admission.Voice != dag.VoicePerson {
+			if r.Turns[c].Admission.Standing == dag.StandingGuest && r.Turns[c].Conversation != r.Turns[p].Conversation {
+				continue
+			}
+			if !r.saysWhat(p) {
 				p = r.said[p]
 			}
 			if p >= 0 && (r.said[c] < 0 || number(p) > number(r.said[c])) {
@@ -180,12 +196,18 @@ func (r *reasoning) checkNumbers() string {
 	return ""
 }
 
-// isPrompt reports whether a turn can be the nearest turn in a person's voice before another turn: the bundle shows no
+// saysWhat reports whether a turn can be a prompt, as in selection.
+func (r *reasoning) saysWhat(i int) bool {
+	a := &r.Turns[i].Admission
+	return a.Voice == dag.VoicePerson && (!r.schema.Counted || a.Standing.Orders())
+}
+
+// isPrompt reports whether a turn can be the nearest prompt before another turn: the bundle shows no
 // nearer one. That none was left out is the kernel's word.
 func (r *reasoning) isPrompt(t *BundleTurn, from int) bool {
 	n := t.Admission.Number
 	known := r.said[from]
-	return r.walk.Spine && t.Admission.Voice == dag.VoicePerson && n < r.Turns[from].Admission.Number &&
+	return r.walk.Spine && r.saysWhat(r.index[t.ID]) && n < r.Turns[from].Admission.Number &&
 		(known < 0 || r.Turns[known].Admission.Number <= n)
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/standing"
 )
 
 // An Admission is the reason why a turn is in a slice. The snapshot hash covers it.
@@ -23,12 +24,24 @@ type Admission struct {
 	From     dag.TurnID // the turn from which this turn was reached; zero for the anchor
 	Thing    dag.Thing  // the thing that both this turn and From touched; zero unless via ViaTouch
 
-	// Set under gkp/2: the turn's sequence number and its marks from admission, on which the reasons rest. Under gkp/1
+	// Set from gkp/2 on: the turn's sequence number and its marks from admission, on which the reasons rest. Under gkp/1
 	// Number is 0, and the other fields count as absent.
 	Number dag.Seq
 	Voice  dag.Voice
 	Cost   int
 	Things []dag.Thing // ascending
+
+	// Set under gkp/3: the turn's standing, and why it has it.
+	Standing dag.Standing
+	Setting  uint16 // the index of the setting that decides, among those of the slice
+	Rule     uint16 // the number of the rule of its policy that decides, from 1; 0: none
+}
+
+// A Setting is a setting of the standing policy that decides what some turn of a slice counts for.
+type Setting struct {
+	After  dag.Seq // the number of the setting; 0: the policy of a tenant for which none was set
+	Policy policy.ID
+	Hash   dag.Digest // policy_params_hash
 }
 
 // A Selected is a selected turn with the facts that a slice has about it, without its text.
@@ -47,10 +60,11 @@ type Slice struct {
 	Turns      []Selected // by ascending id
 	Edges      []dag.Edge // by ascending (parent, child)
 	Picked     []int      // indexes into Turns, in the order in which the turns were selected
+	Settings   []Setting  // under gkp/3: the settings from which the turns' standings follow, by ascending number
 }
 
-// Cut selects turns around an anchor and computes the fingerprints of the selection.
-func Cut(v dag.View, anchor dag.TurnID, p policy.Registered) (*Slice, error) {
+// Cut selects turns around an anchor and computes the fingerprints of the selection. [Select] says what words are.
+func Cut(v dag.View, anchor dag.TurnID, p policy.Registered, words *standing.Words) (*Slice, error) {
 	params, err := p.Slice()
 	if err != nil {
 		return nil, err
@@ -61,7 +75,7 @@ func Cut(v dag.View, anchor dag.TurnID, p policy.Registered) (*Slice, error) {
 	sel := selections.Get().(*selection)
 	defer selections.Put(sel)
 	defer sel.reset()
-	picks, err := sel.run(v, anchor, params.Walk(), nil)
+	picks, err := sel.run(v, anchor, params.Walk(), words, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -69,15 +83,19 @@ func Cut(v dag.View, anchor dag.TurnID, p policy.Registered) (*Slice, error) {
 	defer cuts.Put(c)
 	defer c.reset()
 	s := &Slice{AsOf: v.Seq(), Policy: p}
-	c.turns(s, v, picks, schemaOf(params) == SchemaVersionV2)
+	schema := schemaOf(params)
+	c.turns(s, v, picks, schema.Marked)
+	if schema.Counted {
+		s.count(sel.words, picks)
+	}
 	c.edges(s, v, picks)
 	s.Provenance = Provenance{
 		Anchor:           anchor,
 		PolicyID:         p.ID(),
 		PolicyParamsHash: p.Hash(),
-		SchemaVersion:    schemaOf(params),
+		SchemaVersion:    schema.Version,
 	}
-	c.fingerprint(&s.Provenance, s.AsOf, s.Turns, s.Edges)
+	c.fingerprint(&s.Provenance, s.AsOf, s.Settings, s.Turns, s.Edges)
 	return s, nil
 }
 
@@ -112,6 +130,8 @@ type pair struct {
 // The names of reasons and of kinds of edges as bytes, because a slice writes them hundreds of times.
 var (
 	viaTexts  = texts(func(n uint8) string { return Via(n).String() })
+	voices    = texts(func(n uint8) string { return dag.Voice(n).String() })
+	standings = texts(func(n uint8) string { return dag.Standing(n).String() })
 	kindTexts = texts(func(n uint8) string { return dag.EdgeKind(n).String() })
 )
 
@@ -233,9 +253,9 @@ func (c *cut) sortPairs(turns int) []pair {
 
 // fingerprint fills in the snapshot hash and the slice id. (Hashing the tree's inner nodes, half of the work of a cut,
 // on another processor was tried: it saves a fifth of the time on an idle machine and doubles it on a busy one.)
-func (c *cut) fingerprint(p *Provenance, asOf dag.Seq, turns []Selected, edges []dag.Edge) {
+func (c *cut) fingerprint(p *Provenance, asOf dag.Seq, settings []Setting, turns []Selected, edges []dag.Edge) {
 	c.json.Reset(append(c.json.Bytes[:0], 0)) // RFC 6962: a leaf is hashed after a zero byte
-	c.appendAdmissions(p.SchemaVersion, asOf, turns)
+	c.appendAdmissions(p.SchemaVersion, asOf, settings, turns)
 	reasons := sha256.Sum256(c.json.Bytes)
 	c.tree.add(&reasons)
 	p.GraphSnapshotHash = dag.Digest(c.tree.root())
@@ -243,8 +263,9 @@ func (c *cut) fingerprint(p *Provenance, asOf dag.Seq, turns []Selected, edges [
 }
 
 // appendAdmissions writes the leaf with the reasons.
-func (c *cut) appendAdmissions(schema string, asOf dag.Seq, turns []Selected) {
-	marked := schema == SchemaVersionV2
+func (c *cut) appendAdmissions(version string, asOf dag.Seq, settings []Setting, turns []Selected) {
+	schema := schemaNamed(version)
+	marked := schema.Marked
 	w := &c.json
 	w.BeginObject()
 	w.Key("admissions")
@@ -277,18 +298,21 @@ func (c *cut) appendAdmissions(schema string, asOf dag.Seq, turns []Selected) {
 		w.Key("as_of")
 		w.Uint(uint64(asOf))
 	}
+	if schema.Counted {
+		WriteSettingsLeaf(w, settings)
+	}
 	w.Key("type")
 	w.String("admissions")
 	w.EndObject()
 }
 
-// AppendAdmissionsLeaf appends the leaf with the reasons of a slice whose turns are by ascending id. Under gkp/2 the
-// leaf also contains asOf, the number at which the slice was cut.
-func AppendAdmissionsLeaf(dst []byte, schema string, asOf dag.Seq, turns []Selected) []byte {
+// AppendAdmissionsLeaf appends the leaf with the reasons of a slice whose turns are by ascending id. From gkp/2 on the
+// leaf also contains asOf, the number at which the slice was cut, and under gkp/3 the settings.
+func AppendAdmissionsLeaf(dst []byte, schema string, asOf dag.Seq, settings []Setting, turns []Selected) []byte {
 	c := &cut{}
 	c.read(turns, nil)
 	c.json.Reset(dst)
-	c.appendAdmissions(schema, asOf, turns)
+	c.appendAdmissions(schema, asOf, settings, turns)
 	return c.json.Bytes
 }
 
@@ -353,15 +377,6 @@ func (c *cut) writeEnd(at int32, id dag.TurnID) {
 		return
 	}
 	c.json.UUID(&c.text[at])
-}
-
-func admissionOf(v dag.View, p Pick, marked bool) Admission {
-	var a Admission
-	a.fill(v, &p)
-	if marked {
-		a.mark(v, p.Node)
-	}
-	return a
 }
 
 // fill sets the fields of an admission in place; copying a whole admission would cost a cut some microseconds.

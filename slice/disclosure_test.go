@@ -60,7 +60,7 @@ func parsedBundle(t fataler, data []byte) *slice.Bundle {
 }
 
 func parseDisclosure(data []byte) (*slice.Disclosure, error) {
-	return slice.ParseDisclosure(data, slice.TurnDisclosures)
+	return slice.ParseDisclosure(data, slice.TurnDisclosures...)
 }
 
 func parsedDisclosure(t fataler, data []byte) *slice.Disclosure {

@@ -6,28 +6,30 @@ import (
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/standing"
 )
 
-// A Standing is the position of a turn relative to a slice.
-type Standing string
+// An Outcome is the position of a turn relative to a slice.
+type Outcome string
 
-// The standings. Only a Chosen turn is in the slice.
+// The outcomes. Only a Chosen turn is in the slice.
 const (
-	Chosen    Standing = "selected"
-	Beaten    Standing = "beaten"      // it was still a candidate when max_nodes was reached
-	TooCostly Standing = "too_costly"  // it was a candidate, but its cost did not fit into the rest of max_cost
-	TooFar    Standing = "too_far"     // it is connected, but further away than max_radius
-	Unreached Standing = "unreached"   // it is near enough, but no selected turn led to it
-	Apart     Standing = "unconnected" // no path of at most 64 edges leads to it
-	Later     Standing = "later"       // it was admitted after the anchor, and the policy selects only past turns
-	NotYet    Standing = "not_in_view" // the view does not show it: it is not admitted yet, or unknown
+	Chosen    Outcome = "selected"
+	Beaten    Outcome = "beaten"      // it was still a candidate when max_nodes was reached
+	TooCostly Outcome = "too_costly"  // it was a candidate, but its cost did not fit into the rest of max_cost
+	TooFar    Outcome = "too_far"     // it is connected, but further away than max_radius
+	Unreached Outcome = "unreached"   // it is near enough, but no selected turn led to it
+	Apart     Outcome = "unconnected" // no path of at most 64 edges leads to it
+	Later     Outcome = "later"       // it was admitted after the anchor, and the policy selects only past turns
+	NotYet    Outcome = "not_in_view" // the view does not show it: it is not admitted yet, or unknown
 )
 
 // An Explanation is the reason why a turn is in a slice or not.
 type Explanation struct {
-	Standing  Standing
+	Outcome   Outcome
 	Rank      int       // of a Chosen turn: its rank in the order of selection, from 1
-	Admission Admission // of a Chosen, Beaten or TooCostly turn
+	Admission Admission // of a Chosen, Beaten or TooCostly turn; without Setting
+	Setting   *Setting  // of such a turn under gkp/3: the setting that decides what it counts for
 	Edges     int       // the fewest edges between it and the anchor, in either direction; -1 if none or over 64
 	BeatenBy  *Rival    // of a Beaten turn: the turn selected last, which may be the turn from which it was reached
 	Selected  int       // the number of turns in the slice
@@ -39,9 +41,9 @@ type Rival struct {
 	Admission Admission
 }
 
-// Explain repeats the selection and returns the standing of one turn. It costs a selection and, unless the turn is
-// NotYet or Later, a walk over the turns around the anchor.
-func Explain(v dag.View, anchor dag.TurnID, params policy.SlicePolicy, turn dag.TurnID) (Explanation, error) {
+// Explain repeats the selection and returns the outcome of one turn. It costs a selection and, unless the turn is
+// NotYet or Later, a walk over the turns around the anchor. [Select] says what words are.
+func Explain(v dag.View, anchor dag.TurnID, params policy.SlicePolicy, words *standing.Words, turn dag.TurnID) (Explanation, error) {
 	if err := params.Check(); err != nil {
 		return Explanation{}, err
 	}
@@ -51,7 +53,7 @@ func Explain(v dag.View, anchor dag.TurnID, params policy.SlicePolicy, turn dag.
 	n, shown := v.Find(turn)
 	var candidacy *candidate
 	walk := params.Walk()
-	picks, err := s.run(v, anchor, walk, func(c candidate) {
+	picks, err := s.run(v, anchor, walk, words, func(c candidate) {
 		if shown && c.node == n {
 			candidacy = &c
 		}
@@ -61,12 +63,12 @@ func Explain(v dag.View, anchor dag.TurnID, params policy.SlicePolicy, turn dag.
 	}
 	e := Explanation{Selected: len(picks), Edges: -1}
 	if !shown {
-		e.Standing = NotYet
+		e.Outcome = NotYet
 		return e, nil
 	}
 	start, _ := v.Find(anchor)
 	if walk.Direction == policy.Past && v.Admitted(n) > v.Admitted(start) {
-		e.Standing = Later
+		e.Outcome = Later
 		return e, nil
 	}
 	v = s.view // this view does not show later turns
@@ -76,29 +78,54 @@ func Explain(v dag.View, anchor dag.TurnID, params policy.SlicePolicy, turn dag.
 	if candidacy == nil {
 		switch {
 		case e.Edges < 0:
-			e.Standing = Apart
+			e.Outcome = Apart
 		case e.Edges > walk.MaxRadius:
-			e.Standing = TooFar
+			e.Outcome = TooFar
 		default:
-			e.Standing = Unreached
+			e.Outcome = Unreached
 		}
 		return e, nil
 	}
-	marked := schemaOf(params) == SchemaVersionV2
-	e.Admission = admissionOf(v, Pick{Node: n, From: candidacy.from, Score: candidacy.score(), Distance: candidacy.distance(), Via: candidacy.via, Thing: candidacy.thing}, marked)
+	schema := schemaOf(params)
+	e.Setting = s.setting(n)
+	e.Admission = s.admissionOf(Pick{Node: n, From: candidacy.from, Score: candidacy.score(), Distance: candidacy.distance(), Via: candidacy.via, Thing: candidacy.thing}, schema)
 	at := slices.IndexFunc(picks, func(p Pick) bool { return p.Node == n })
 	if at >= 0 {
-		e.Standing, e.Rank = Chosen, at+1
+		e.Outcome, e.Rank = Chosen, at+1
 		return e, nil
 	}
 	if slices.Contains(s.skipped, n) {
-		e.Standing = TooCostly
+		e.Outcome = TooCostly
 		return e, nil
 	}
 	last := picks[len(picks)-1]
-	e.Standing = Beaten
-	e.BeatenBy = &Rival{ID: v.ID(last.Node), Admission: admissionOf(v, last, marked)}
+	e.Outcome = Beaten
+	e.BeatenBy = &Rival{ID: v.ID(last.Node), Admission: s.admissionOf(last, schema)}
 	return e, nil
+}
+
+// setting returns the setting that decides what a turn counts for, or nil if selection does not look at standings.
+func (s *selection) setting(n dag.Node) *Setting {
+	if s.words == nil {
+		return nil
+	}
+	_, at := s.words.Of(n)
+	set := SettingOf(&s.words.Course()[at])
+	return &set
+}
+
+// admissionOf returns the reason of a pick, without its setting.
+func (s *selection) admissionOf(p Pick, schema *Schema) Admission {
+	var a Admission
+	a.fill(s.view, &p)
+	if schema.Marked {
+		a.mark(s.view, p.Node)
+	}
+	if schema.Counted {
+		ruling, _ := s.words.Of(p.Node)
+		a.Standing, a.Rule = ruling.Standing, uint16(ruling.Rule)
+	}
+	return a
 }
 
 // edgesBetween returns the fewest edges between two turns, in any direction, or -1 if they are more than any radius

@@ -17,21 +17,40 @@ import (
 // and BeliefVersion are the versions of the bundles of packages facts, contexts and beliefs; their provenance has the
 // same six fields.
 const (
-	SchemaVersion   = "gkp/1" // under slice_policy_v1
-	SchemaVersionV2 = "gkp/2" // under slice_policy_v2: the reasons include the turns' marks
-	FactsVersion    = "gkf/2"
-	ContextVersion  = "gkc/1"
-	BeliefVersion   = "gkb/1"
+	SchemaVersion    = "gkp/1" // under slice_policy_v1
+	SchemaVersionV2  = "gkp/2" // under slice_policy_v2: the reasons include the turns' marks
+	SchemaVersionV3  = "gkp/3" // under slice_policy_v3: the reasons also include what the turns count for
+	FactsVersion     = "gkf/2"
+	ContextVersion   = "gkc/1"
+	ContextVersionV2 = "gkc/2" // the candidates include standings, and the budget bounds the prompt
+	BeliefVersion    = "gkb/1"
 )
 
-// A Schema is a version of the bundles of turns, with the form of its policies.
+// A Schema is a version of the bundles of turns, with the form of its policies. Each version has what the versions before it have.
 type Schema struct {
 	Version string
 	Policy  policy.Form
+	Marked  bool // the reasons include the turns' marks
+	Counted bool // the reasons include the turns' standings
 }
 
 // Schemas lists the versions of bundles of turns.
-var Schemas = [...]Schema{{SchemaVersion, policy.SliceForm}, {SchemaVersionV2, policy.SliceFormV2}}
+var Schemas = [...]Schema{
+	{SchemaVersion, policy.SliceForm, false, false}, {SchemaVersionV2, policy.SliceFormV2, true, false}, {SchemaVersionV3, policy.SliceFormV3, true, true},
+}
+
+// schemaNamed returns the schema with a version, or the first schema if none has it.
+func schemaNamed(version string) *Schema {
+	for i := range Schemas {
+		if Schemas[i].Version == version {
+			return &Schemas[i]
+		}
+	}
+	return &Schemas[0]
+}
+
+// IsContext reports whether a version is a version of contexts.
+func IsContext(version string) bool { return version == ContextVersion || version == ContextVersionV2 }
 
 // IsSchema reports whether a version is a version of bundles of turns.
 func IsSchema(version string) bool {
@@ -43,11 +62,11 @@ func IsSchema(version string) bool {
 	return false
 }
 
-// schemaOf returns the schema version of slices under a policy.
-func schemaOf(p policy.SlicePolicy) string {
-	for _, s := range Schemas {
-		if s.Policy.Type == p.Type() {
-			return s.Version
+// schemaOf returns the schema of slices under a policy.
+func schemaOf(p policy.SlicePolicy) *Schema {
+	for i := range Schemas {
+		if Schemas[i].Policy.Type == p.Type() {
+			return &Schemas[i]
 		}
 	}
 	panic("slice: a policy of type " + p.Type() + " has no schema")

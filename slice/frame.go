@@ -29,10 +29,14 @@ func NewFrame(s *Slice) *Frame {
 // FrameSize estimates the size of a slice's frame, in bytes.
 func (s *Slice) FrameSize() int {
 	size := 1024 + len(s.Turns)*(160+39+8) + len(s.Edges)*120
-	if s.Provenance.SchemaVersion == SchemaVersionV2 {
-		size += 512
+	if schema := schemaNamed(s.Provenance.SchemaVersion); schema.Marked {
+		each := 130
+		if schema.Counted {
+			each += 60
+		}
+		size += 512 + 208*len(s.Settings)
 		for i := range s.Turns {
-			size += 130 + 35*len(s.Turns[i].Admission.Things)
+			size += each + 35*len(s.Turns[i].Admission.Things)
 		}
 	}
 	return size

@@ -73,6 +73,7 @@ var Bundles = &Kind{
 	Forms: []KindForm{
 		{SchemaVersion, "https://github.com/graphkernel/graphkernel/attestation/slice/v1", policy.SliceForm},
 		{SchemaVersionV2, "https://github.com/graphkernel/graphkernel/attestation/slice/v2", policy.SliceFormV2},
+		{SchemaVersionV3, "https://github.com/graphkernel/graphkernel/attestation/slice/v3", policy.SliceFormV3},
 	},
 	Counts: []string{"edges", "turns"}, Redacts: true,
 	Is:    func([]byte) bool { return true },
@@ -85,7 +86,7 @@ var Bundles = &Kind{
 		return b, checks, nil
 	},
 	Checks: []CheckID{CheckBodies, CheckCanonicalOrder, CheckEdges, CheckAdmissions, CheckOrder, CheckPolicyHash, CheckSnapshot, CheckSliceID},
-	Parts:  []*DisclosureForm{TurnDisclosures, TurnDisclosuresV2},
+	Parts:  TurnDisclosures,
 }
 
 // Holds returns the turns of the slice.

@@ -620,5 +620,8 @@ func TestForgery(t *testing.T) {
 // scoreOf is what the policy gives a turn of a bundle.
 func scoreOf(b *slice.Bundle, t *slice.BundleTurn) policy.Score {
 	w := b.Policy.Walk()
+	if w.Standings != nil {
+		return w.Scorer().ScoreOf(t.Admission.Standing, t.Phase, t.Salience, t.Admission.Distance)
+	}
 	return w.Scorer().Score(t.Admission.Voice, t.Phase, t.Salience, t.Admission.Distance)
 }

@@ -3,6 +3,8 @@ package slice
 import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/canon"
+	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/standing"
 )
 
 // noNode is the absence of a node.
@@ -10,11 +12,11 @@ const noNode = ^dag.Node(0)
 
 // A spine caches the results of prompt.
 type spine struct {
-	known map[dag.Node]dag.Node // by node: the nearest ancestor in a person's voice, or noNode
+	known map[dag.Node]dag.Node // by node: the nearest ancestor that is a prompt, or noNode
 	path  []dag.Node
 }
 
-// prompt returns the nearest ancestor of a turn in a person's voice, or noNode: on each path of parents the first such
+// prompt returns the nearest ancestor of a turn that is a prompt, or noNode: on each path of parents the first such
 // turn, and of these the one with the greatest number. The results for ancestors are reused, so a selection looks at
 // each ancestor once, however many turns it selects.
 func (s *selection) prompt(n dag.Node) dag.Node {
@@ -38,14 +40,18 @@ func (s *selection) prompt(n dag.Node) dag.Node {
 // and the parents without a known result are added to the path.
 func (s *selection) nearest(n dag.Node) (nearest dag.Node, whole bool) {
 	nearest, whole = noNode, true
+	of := s.standing(n)
 	for i := range s.view.ParentCount(n) {
 		parent, _, _ := s.view.Parent(n, i)
+		if !s.leadsTo(n, of, parent) {
+			continue
+		}
 		if !s.view.Present(parent) {
 			s.miss(parent)
 			continue
 		}
 		found := parent
-		if s.view.Voice(parent) != dag.VoicePerson {
+		if !s.saysWhat(parent) {
 			var known bool
 			if found, known = s.spine.known[parent]; !known {
 				s.spine.path = append(s.spine.path, parent)
@@ -82,12 +88,17 @@ func (a *Admission) mark(v dag.View, n dag.Node) {
 	}
 }
 
-// writeMarks writes number, voice, cost and things as values of an array.
+// writeMarks writes number, voice, cost and things as values of an array, and what the turn counts for, if that is known.
 func (a *Admission) writeMarks(w *canon.Writer) {
 	w.Uint(uint64(a.Number))
-	w.String(a.Voice.String())
+	w.Text(voices[a.Voice])
 	w.Uint(uint64(a.Cost))
 	a.writeThings(w)
+	if a.Standing != 0 {
+		w.Text(standings[a.Standing])
+		w.Uint(uint64(a.Setting))
+		w.Uint(uint64(a.Rule))
+	}
 }
 
 func (a *Admission) writeThings(w *canon.Writer) {
@@ -107,7 +118,7 @@ func (a *Admission) writeThing(w *canon.Writer) {
 	w.Hex(a.Thing[:])
 }
 
-// appendMarkedWire writes an admission of gkp/2 in the form of bundles.
+// appendMarkedWire writes an admission of gkp/2 or gkp/3 in the form of bundles.
 func (a *Admission) appendMarkedWire(w *canon.Writer) {
 	w.BeginObject()
 	w.Key("cost")
@@ -115,8 +126,18 @@ func (a *Admission) appendMarkedWire(w *canon.Writer) {
 	a.writeWay(w)
 	w.Key("number")
 	w.Uint(uint64(a.Number))
+	if a.Standing != 0 {
+		w.Key("rule")
+		w.Uint(uint64(a.Rule))
+	}
 	w.Key("score_nano")
 	w.Uint(uint64(a.Score))
+	if a.Standing != 0 {
+		w.Key("setting")
+		w.Uint(uint64(a.Setting))
+		w.Key("standing")
+		w.String(a.Standing.String())
+	}
 	if a.Via == ViaTouch {
 		w.Key("thing")
 		w.Hex(a.Thing[:])
@@ -141,8 +162,8 @@ func (a *Admission) writeWay(w *canon.Writer) {
 	}
 }
 
-// readMarks reads the members that an admission has under gkp/2 only.
-func (a *Admission) readMarks(c *canon.Cursor) {
+// readMarks reads the members that an admission has from gkp/2 on, and those that it has under gkp/3 only.
+func (a *Admission) readMarks(c *canon.Cursor, counted bool) {
 	number := c.Field("number")
 	if a.Number = dag.Seq(number.Uint(uint64(dag.MaxSeq))); a.Number == 0 {
 		number.Failf("want a number above 0")
@@ -158,5 +179,10 @@ func (a *Admission) readMarks(c *canon.Cursor) {
 	}
 	if a.Via == ViaTouch {
 		a.Thing = canon.Parsed(c.Field("thing"), dag.ParseThing)
+	}
+	if counted {
+		a.Standing = canon.Parsed(c.Field("standing"), dag.ParseStanding)
+		a.Setting = uint16(c.Field("setting").Uint(policy.LimitNodes - 1))
+		a.Rule = uint16(c.Field("rule").Uint(standing.MaxRules))
 	}
 }

@@ -177,30 +177,32 @@ func TestMarkedMangled(t *testing.T) {
 	mangle(t, a, data)
 }
 
+// refused parses a bundle with each text in the place of another, and expects an error.
+func refused(t *testing.T, data []byte, want error, changes [][2]string) {
+	t.Helper()
+	for _, c := range changes {
+		if !strings.Contains(string(data), c[0]) {
+			t.Fatalf("%s is not there", c[0])
+		}
+		if _, err := slice.ParseBundle([]byte(strings.Replace(string(data), c[0], c[1], 1))); !errors.Is(err, want) {
+			t.Errorf("%s for %s: got %v, want %v", c[1], c[0], err, want)
+		}
+	}
+}
+
 // TestMarkedForms hands in bundles whose reasons do not have their form, and those that mix the two versions.
 func TestMarkedForms(t *testing.T) {
 	_, data, _ := markedBundle(t)
-	for _, tc := range []struct{ old, next string }{
+	refused(t, data, slice.ErrMalformed, [][2]string{
 		{`"number":1,`, `"number":0,`}, {`"number":1,`, ``}, {`"number":1,`, `"number":"1",`}, {`"cost":4,`, ``}, {`"cost":4,`, `"cost":2097153,`},
 		{`"voice":"tool"`, `"voice":"nobody"`}, {`,"voice":"person"`, ``}, {`"things":[],`, ``}, {`"via":"prompt"`, `"via":"touch"`}, {`"via":"touch"`, `"via":"prompt"`},
 		{`"things":["61`, `"things":["6161`}, {`["610000000000000000000000000000ee","620000000000000000000000000000ee"]`, `["620000000000000000000000000000ee","610000000000000000000000000000ee"]`},
 		{`["610000000000000000000000000000ee","620000000000000000000000000000ee"]`, `["610000000000000000000000000000ee","610000000000000000000000000000ee"]`},
 		{`"direction":"past"`, `"direction":"back"`}, {`"direction":"past",`, ``}, {`"spine":true,`, ``}, {`"person":1,`, ``},
-	} {
-		if !strings.Contains(string(data), tc.old) {
-			t.Fatalf("%s is not there", tc.old)
-		}
-		if _, err := slice.ParseBundle([]byte(strings.Replace(string(data), tc.old, tc.next, 1))); !errors.Is(err, slice.ErrMalformed) {
-			t.Errorf("%s for %s: got %v, want ErrMalformed", tc.next, tc.old, err)
-		}
-	}
-	for _, tc := range []struct{ old, next string }{
-		{`"gkp/2"`, `"gkp/1"`}, {`"gkp/2"`, `"gkp/3"`}, {`"slice_policy_v2"`, `"slice_policy_v1"`}, {`"slice_policy_v2"`, `"slice_policy_v3"`},
-	} {
-		if _, err := slice.ParseBundle([]byte(strings.Replace(string(data), tc.old, tc.next, 1))); !errors.Is(err, slice.ErrVersion) {
-			t.Errorf("%s for %s: got %v, want ErrVersion", tc.next, tc.old, err)
-		}
-	}
+	})
+	refused(t, data, slice.ErrVersion, [][2]string{
+		{`"gkp/2"`, `"gkp/1"`}, {`"gkp/2"`, `"gkp/3"`}, {`"gkp/2"`, `"gkp/9"`}, {`"slice_policy_v2"`, `"slice_policy_v1"`}, {`"slice_policy_v2"`, `"slice_policy_v3"`},
+	})
 	w, anchor, p := rigged()
 	_, old := w.bundle(t, anchor, bind(t, "rigged@1", p), authority(t))
 	for _, via := range []string{"prompt", "touch"} {
@@ -215,20 +217,20 @@ func TestMarkedForms(t *testing.T) {
 func TestAnchorTooCostly(t *testing.T) {
 	w, anchor, p := marked()
 	p.MaxCost = int(w.marks[7].Cost) - 1
-	if _, err := slice.Select(w.view(t), anchor, p); !errors.Is(err, slice.ErrCost) {
+	if _, err := slice.Select(w.view(t), anchor, p, nil); !errors.Is(err, slice.ErrCost) {
 		t.Errorf("got %v, want ErrCost", err)
 	}
 	p.MaxCost++
-	picks, err := slice.Select(w.view(t), anchor, p)
+	picks, err := slice.Select(w.view(t), anchor, p, nil)
 	if err != nil || len(picks) != 1 {
 		t.Errorf("got %d picks, %v, want the anchor alone", len(picks), err)
 	}
 	_, _, p = marked()
-	late, err := slice.Cut(w.view(t), anchor, bind(t, "p@1", p))
+	late, err := slice.Cut(w.view(t), anchor, bind(t, "p@1", p), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	early, err := slice.Cut(w.view(t).Until(8), anchor, bind(t, "p@1", p))
+	early, err := slice.Cut(w.view(t).Until(8), anchor, bind(t, "p@1", p), nil)
 	if err != nil || !reflect.DeepEqual(early.Turns, late.Turns) || early.Provenance.SliceID != late.Provenance.SliceID || early.Provenance.GraphSnapshotHash == late.Provenance.GraphSnapshotHash {
 		t.Errorf("as of 8 %+v, %v, as of 9 %+v", early, err, late)
 	}
@@ -246,7 +248,7 @@ func TestMarkedDisclosed(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := d.Append(nil)
-	again, err := slice.ParseDisclosure(text, slice.TurnDisclosures, slice.TurnDisclosuresV2)
+	again, err := slice.ParseDisclosure(text, slice.TurnDisclosures...)
 	if err != nil || string(again.Append(nil)) != string(text) || !strings.Contains(string(text), `"version":"gkd/3"`) {
 		t.Fatalf("%v, %s", err, text)
 	}
@@ -256,11 +258,11 @@ func TestMarkedDisclosed(t *testing.T) {
 		}
 	}
 	for _, tc := range []struct{ old, next string }{{`"gkd/3"`, `"gkd/1"`}, {`"gkp/2"`, `"gkp/1"`}, {`"slice_policy_v2"`, `"slice_policy_v1"`}} {
-		if _, err := slice.ParseDisclosure([]byte(strings.Replace(string(text), tc.old, tc.next, 1)), slice.TurnDisclosures, slice.TurnDisclosuresV2); !errors.Is(err, slice.ErrVersion) {
+		if _, err := slice.ParseDisclosure([]byte(strings.Replace(string(text), tc.old, tc.next, 1)), slice.TurnDisclosures...); !errors.Is(err, slice.ErrVersion) {
 			t.Errorf("%s for %s: got %v, want ErrVersion", tc.next, tc.old, err)
 		}
 	}
-	if _, err := slice.ParseDisclosure(text, slice.TurnDisclosures); !errors.Is(err, slice.ErrVersion) {
+	if _, err := slice.ParseDisclosure(text, slice.TurnDisclosures[0]); !errors.Is(err, slice.ErrVersion) {
 		t.Errorf("a program that does not know it: %v", err)
 	}
 }

@@ -57,8 +57,9 @@ func slowThings(m *dag.Marks) []any {
 	return things
 }
 
-func slowAdmissionsLeaf(t fataler, w *world, marked bool, asOf int, picks []slowPick) string {
+func slowAdmissionsLeaf(t fataler, w *world, params string, asOf int, picks []slowPick) string {
 	rows := []any{}
+	marked, counts, settings := params != policy.Type, w.slowCounts(), w.slowSettings(picks)
 	for _, p := range picks {
 		from := p.From.String()
 		if p.Via == slice.ViaAnchor {
@@ -73,7 +74,19 @@ func slowAdmissionsLeaf(t fataler, w *world, marked bool, asOf int, picks []slow
 			thing = p.Thing.String()
 		}
 		m := &w.marks[at]
-		rows = append(rows, []any{p.ID.String(), at + 1, m.Voice.String(), m.Cost, slowThings(m), p.Distance, p.Score, p.Via.String(), from, thing})
+		row := []any{p.ID.String(), at + 1, m.Voice.String(), m.Cost, slowThings(m)}
+		if c := counts[p.ID]; params == policy.TypeV3 {
+			row = append(row, c.Standing.String(), slices.Index(settings, c.at), c.Rule)
+		}
+		rows = append(rows, append(row, p.Distance, p.Score, p.Via.String(), from, thing))
+	}
+	if params == policy.TypeV3 {
+		list := []any{}
+		for _, at := range settings {
+			s := w.setting(at)
+			list = append(list, []any{s.After, string(s.Policy.ID()), s.Policy.Hash().String()})
+		}
+		return canonical(t, object{"admissions": rows, "as_of": asOf, "standings": list, "type": "admissions"})
 	}
 	if marked {
 		return canonical(t, object{"admissions": rows, "as_of": asOf, "type": "admissions"})
@@ -119,13 +132,11 @@ func slowOrder(turns []*dag.Turn, edges []dag.Edge) []dag.TurnID {
 func slowBundle(t fataler, w *world, anchor dag.TurnID, p policy.Registered, seal slice.Seal, redacted []dag.TurnID) (string, object) {
 	params, _ := p.Slice()
 	asOf := len(w.turns)
-	marked := params.Type() == policy.TypeV2
-	schema := "gkp/1"
-	if marked {
-		schema = "gkp/2"
-	}
+	marked, counted := params.Type() != policy.Type, params.Type() == policy.TypeV3
+	schema := map[string]string{policy.Type: "gkp/1", policy.TypeV2: "gkp/2", policy.TypeV3: "gkp/3"}[params.Type()]
 	picks, _, _ := slowSelect(w, anchor, params)
 	slices.SortFunc(picks, func(a, b slowPick) int { return a.ID.Compare(b.ID) })
+	counts, settings := w.slowCounts(), w.slowSettings(picks)
 	chosen := map[dag.TurnID]bool{}
 	var turns []*dag.Turn
 	var leaves []string
@@ -146,6 +157,9 @@ func slowBundle(t fataler, w *world, anchor dag.TurnID, p policy.Registered, sea
 			admission["number"], admission["voice"], admission["cost"], admission["things"] = at+1, m.Voice.String(), m.Cost, slowThings(m)
 			if pick.Via == slice.ViaTouch {
 				admission["thing"] = pick.Thing.String()
+			}
+			if c := counts[pick.ID]; counted {
+				admission["standing"], admission["rule"], admission["setting"] = c.Standing.String(), c.Rule, slices.Index(settings, c.at)
 			}
 		}
 		row := object{
@@ -177,7 +191,7 @@ func slowBundle(t fataler, w *world, anchor dag.TurnID, p policy.Registered, sea
 		edgeIDs = append(edgeIDs, []any{e.Parent.String(), e.Child.String(), e.Kind.String()})
 		edgeRows = append(edgeRows, object{"parent": e.Parent.String(), "child": e.Child.String(), "kind": e.Kind.String()})
 	}
-	leaves = append(leaves, slowAdmissionsLeaf(t, w, marked, asOf, picks))
+	leaves = append(leaves, slowAdmissionsLeaf(t, w, params.Type(), asOf, picks))
 	for _, id := range slowOrder(turns, edges) {
 		order = append(order, id.String())
 	}
@@ -191,10 +205,19 @@ func slowBundle(t fataler, w *world, anchor dag.TurnID, p policy.Registered, sea
 	}
 	wire := canon.NewWriter(nil)
 	params.AppendWire(wire)
-	return canonical(t, object{
+	bundle := object{
 		"anchor": anchor.String(), "as_of": asOf, "provenance": provenance, "key_id": seal.KeyID, "token": seal.Token, "tenant": string(seal.Tenant),
 		"policy": json.RawMessage(wire.Bytes), "turns": rows, "edges": edgeRows, "order": order,
-	}), provenance
+	}
+	if counted {
+		list := []any{}
+		for _, at := range settings {
+			s := w.setting(at)
+			list = append(list, object{"after": s.After, "policy_id": string(s.Policy.ID()), "policy_params_hash": s.Policy.Hash().String()})
+		}
+		bundle["standings"] = list
+	}
+	return canonical(t, bundle), provenance
 }
 
 // TestBundleAgainstReference cuts random graphs and compares each bundle, byte

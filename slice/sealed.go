@@ -31,7 +31,7 @@ type Body interface {
 // A Head contains the claims that every kind of bundle makes about itself. It must not be changed.
 type Head struct {
 	Anchor     dag.TurnID // outside the provenance, whose anchor it must equal
-	AsOf       dag.Seq    // of the view from which the body was made; the token of gkp/2 covers it, that of gkp/1 does not
+	AsOf       dag.Seq    // of the view from which the body was made; the token covers it from gkp/2 on, that of gkp/1 does not
 	Provenance Provenance
 	Seal       Seal
 	Policy     policy.Parameters
@@ -117,7 +117,7 @@ func (s Sealed[B]) Tenant() dag.Tenant { return s.head().Seal.Tenant }
 func (s Sealed[B]) KeyID() string { return s.head().Seal.KeyID }
 
 // AsOf returns the sequence number of the view from which the body was made. It is the only value here that some tokens
-// do not cover: the token of gkp/2 does, that of gkp/1 does not.
+// do not cover: the token of gkp/1 does not.
 func (s Sealed[B]) AsOf() dag.Seq { return s.head().AsOf }
 
 // Holds returns the turns and statements that a question limited to this evidence may see, or none.

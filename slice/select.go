@@ -10,6 +10,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/standing"
 )
 
 // A Via says how selection first reached a turn. The zero value is none.
@@ -21,7 +22,7 @@ const (
 	ViaParent  Via = 2 // it is a parent of the turn from which it was reached
 	ViaChild   Via = 3 // it is a child of that turn
 	ViaSibling Via = 4 // it shares a parent with that turn
-	ViaPrompt  Via = 5 // it is the nearest ancestor of that turn in a person's voice
+	ViaPrompt  Via = 5 // it is the nearest ancestor of that turn in a person's voice, under gkp/3 of an owner or a member
 	ViaTouch   Via = 6 // it touched a thing before that turn touched it
 )
 
@@ -77,14 +78,17 @@ func (e *MissingError) Error() string {
 // policy uses marks, it also looks at the ancestors up to the nearest turn in a person's voice, each once, and at up to
 // MaxTouching earlier turns for each thing. The children of one parent are ranked once for each distance, so that ten
 // thousand children of one parent do not each look at all the others.
-func Select(v dag.View, anchor dag.TurnID, params policy.SlicePolicy) ([]Pick, error) {
+//
+// A SlicePolicyV3 looks at what the turns that it reaches count for, which words says; nil is the words of the view where no standing policy was set. Other
+// policies do not use words.
+func Select(v dag.View, anchor dag.TurnID, params policy.SlicePolicy, words *standing.Words) ([]Pick, error) {
 	if err := params.Check(); err != nil {
 		return nil, err
 	}
 	s := selections.Get().(*selection)
 	defer selections.Put(s)
 	defer s.reset()
-	picks, err := s.run(v, anchor, params.Walk(), nil)
+	picks, err := s.run(v, anchor, params.Walk(), words, nil)
 	return slices.Clone(picks), err
 }
 
@@ -96,6 +100,7 @@ type candidate struct {
 	from  dag.Node
 	via   Via
 	thing uint8
+	of    dag.Standing // 0 if selection does not look at standings
 }
 
 // merit combines score and distance into one number: the highest score first, then the smallest distance. A score has
@@ -108,6 +113,7 @@ func (c *candidate) distance() int       { return 255 - int(c.merit&255) }
 // A selection is the working memory of one Select, which the next one reuses.
 type selection struct {
 	view     dag.View
+	words    *standing.Words // nil: selection does not look at standings
 	scorer   *policy.Scorer
 	marked   []bool     // by node: whether it was visited
 	touched  []dag.Node // the nodes that are marked
@@ -144,15 +150,20 @@ func (s *selection) reset() {
 	clear(s.spine.known)
 	clear(s.hubs)
 	clear(s.missing)
-	s.view, s.scorer = dag.View{}, nil
+	s.view, s.scorer, s.words = dag.View{}, nil, nil
 }
 
 // run selects turns. If watch is not nil, run calls it with every candidate that enters the frontier. The picks are
 // valid until reset.
-func (s *selection) run(v dag.View, anchor dag.TurnID, p policy.SlicePolicyV2, watch func(candidate)) ([]Pick, error) {
+func (s *selection) run(v dag.View, anchor dag.TurnID, p policy.Walk, words *standing.Words, watch func(candidate)) ([]Pick, error) {
 	start, ok := v.Find(anchor)
 	if !ok {
 		return nil, fmt.Errorf("%w: turn %s, as of sequence number %d", ErrAnchor, anchor, v.Seq())
+	}
+	if p.Standings != nil {
+		if s.words = words; words == nil {
+			s.words = standing.WordsOf(v, nil)
+		}
 	}
 	if p.Direction == policy.Past {
 		v = v.Until(v.Admitted(start))
@@ -180,7 +191,7 @@ func (s *selection) run(v dag.View, anchor dag.TurnID, p policy.SlicePolicyV2, w
 		if c.distance() < p.MaxRadius {
 			s.visitNeighbours(&c, &p, watch)
 		}
-		if p.MaxSiblings > 0 {
+		if p.MaxSiblings > 0 && !c.leadsNowhere() {
 			s.visitSiblings(&c, p.MaxSiblings, watch)
 		}
 	}
@@ -215,12 +226,28 @@ func (s *selection) visitBy(n dag.Node, way candidate, distance int, watch func(
 }
 
 func (s *selection) candidate(n dag.Node, distance int) candidate {
-	id := s.view.ID(n)
-	return candidate{
-		merit: merit(s.scorer.Score(s.view.Voice(n), s.view.Phase(n), s.view.Salience(n), distance), distance),
-		key:   binary.BigEndian.Uint64(id[:8]),
-		node:  n,
+	id, of := s.view.ID(n), s.standing(n)
+	var score policy.Score
+	if of != 0 {
+		score = s.scorer.ScoreOf(of, s.view.Phase(n), s.view.Salience(n), distance)
+	} else {
+		score = s.scorer.Score(s.view.Voice(n), s.view.Phase(n), s.view.Salience(n), distance)
 	}
+	return candidate{merit: merit(score, distance), key: binary.BigEndian.Uint64(id[:8]), node: n, of: of}
+}
+
+// standing returns the standing of a turn, or 0 if selection does not look at standings.
+func (s *selection) standing(n dag.Node) dag.Standing {
+	if s.words == nil {
+		return 0
+	}
+	ruling, _ := s.words.Of(n)
+	return ruling.Standing
+}
+
+// saysWhat reports whether a turn can be a prompt: whether it tells an agent what to do, or if selection does not look at standings, whether a person speaks.
+func (s *selection) saysWhat(n dag.Node) bool {
+	return s.view.Voice(n) == dag.VoicePerson && (s.words == nil || s.standing(n).Orders())
 }
 
 func (s *selection) miss(n dag.Node) {
@@ -230,11 +257,15 @@ func (s *selection) miss(n dag.Node) {
 // visitNeighbours visits parents, children if the policy also selects later turns, and then the turns that marks lead
 // to. The frontier orders candidates totally, and no turn is both parent and child, so the order of visiting those does
 // not matter and nothing is sorted here. Marks come last, so that an edge is the reason if both an edge and a mark lead
-// to a turn.
-func (s *selection) visitNeighbours(c *candidate, p *policy.SlicePolicyV2, watch func(candidate)) {
+// to a turn. A guest's turn leads to its parents in its own conversation alone, unless it is the anchor.
+func (s *selection) visitNeighbours(c *candidate, p *policy.Walk, watch func(candidate)) {
 	for i := range s.view.ParentCount(c.node) {
-		parent, _, _ := s.view.Parent(c.node, i)
-		s.visit(parent, c.node, c.distance()+1, ViaParent, watch)
+		if parent, _, _ := s.view.Parent(c.node, i); s.leadsTo(c.node, c.of, parent) {
+			s.visit(parent, c.node, c.distance()+1, ViaParent, watch)
+		}
+	}
+	if c.leadsNowhere() {
+		return
 	}
 	if p.Direction != policy.Past {
 		s.near = s.view.AppendChildren(s.near[:0], c.node)
@@ -252,6 +283,16 @@ func (s *selection) visitNeighbours(c *candidate, p *policy.SlicePolicyV2, watch
 	}
 }
 
+// leadsTo reports whether a turn leads to its parent. Whoever brings a turn chooses its parents, so a guest's turn leads to none of another conversation.
+func (s *selection) leadsTo(n dag.Node, of dag.Standing, parent dag.Node) bool {
+	return of != dag.StandingGuest || s.view.Conversation(parent) == s.view.Conversation(n)
+}
+
+// leadsNowhere reports whether a turn that was selected leads to nothing but its parents.
+func (c *candidate) leadsNowhere() bool {
+	return c.via != ViaAnchor && c.of == dag.StandingGuest
+}
+
 // visitSiblings visits the best turns that share a parent with c. Turns that were visited before still count among the
 // best.
 func (s *selection) visitSiblings(c *candidate, most int, watch func(candidate)) {
@@ -263,6 +304,9 @@ func (s *selection) visitSiblings(c *candidate, most int, watch func(candidate))
 	s.stamps[c.node] = s.ranking // c is not its own sibling
 	for i := range s.view.ParentCount(c.node) {
 		parent, _, _ := s.view.Parent(c.node, i)
+		if !s.leadsTo(c.node, c.of, parent) {
+			continue
+		}
 		if !s.view.Present(parent) {
 			s.miss(parent) // its other children are unknown
 			continue

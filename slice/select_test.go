@@ -24,11 +24,14 @@ type slowPick struct {
 	Thing    dag.Thing
 }
 
-// walkOf returns the parameters of either type as those of the second.
-func walkOf(p policy.SlicePolicy) policy.SlicePolicyV2 {
+// walkOf returns the parameters of any type as those of the second, and the weights of standings of the third.
+func walkOf(p policy.SlicePolicy) (policy.SlicePolicyV2, *policy.StandingTable) {
 	v1, first := p.(policy.SlicePolicyV1)
+	if v3, third := p.(policy.SlicePolicyV3); third {
+		return v3.Base, &v3.Standings
+	}
 	if !first {
-		return p.(policy.SlicePolicyV2)
+		return p.(policy.SlicePolicyV2), nil
 	}
 	const one = 1_000_000
 	w := policy.SlicePolicyV2{
@@ -38,12 +41,12 @@ func walkOf(p policy.SlicePolicy) policy.SlicePolicyV2 {
 	if !v1.IncludeSiblings {
 		w.MaxSiblings = 0
 	}
-	return w
+	return w, nil
 }
 
-// slowScore is section 4 of GKP/1 (docs/protocol.md).
-func slowScore(t *dag.Turn, voice dag.Voice, distance int, p *policy.SlicePolicyV2) uint64 {
-	alpha, beta, s, weight := uint64(p.SalienceWeight), uint64(p.DistanceDecay), uint64(t.Salience), uint64(p.Weights[t.Phase])*uint64(p.Voices[voice])/1_000_000
+// slowScore is section 4 of GKP/1 (docs/protocol.md) with the factor of sections 19 and 20.
+func slowScore(t *dag.Turn, factor dag.PPM, distance int, p *policy.SlicePolicyV2) uint64 {
+	alpha, beta, s, weight := uint64(p.SalienceWeight), uint64(p.DistanceDecay), uint64(t.Salience), uint64(p.Weights[t.Phase])*uint64(factor)/1_000_000
 	f := (1_000_000_000_000 - alpha*1_000_000 + alpha*s) / 1000
 	d := uint64(1_000_000_000)
 	for range distance {
@@ -62,10 +65,15 @@ func slowCompare(a, b slowPick) int {
 	return a.ID.Compare(b.ID)
 }
 
-// slowSelect is section 5 of GKP/1, and what GKP/2 adds to it, line by line, with maps, and with a frontier
+// slowSelect is section 5 of GKP/1, and what GKP/2 and GKP/3 add to it, line by line, with maps, and with a frontier
 // that is sorted anew each time. It also gives what was left in the frontier, and what did not fit.
 func slowSelect(w *world, anchor dag.TurnID, params policy.SlicePolicy) (selected, frontier, skipped []slowPick) {
-	p := walkOf(params)
+	p, weights := walkOf(params)
+	counts := w.slowCounts()
+	guest := func(id dag.TurnID) bool { return weights != nil && counts[id].Standing == dag.StandingGuest }
+	elsewhere := func(child, parent dag.TurnID) bool { // a guest's turn leads to no other conversation
+		return guest(child) && w.turns[w.find(child)].Conversation != w.turns[w.find(parent)].Conversation
+	}
 	if p.Direction == policy.Past {
 		w = w.until(w.find(anchor) + 1)
 	}
@@ -79,7 +87,11 @@ func slowSelect(w *world, anchor dag.TurnID, params policy.SlicePolicy) (selecte
 		children[e.Parent] = append(children[e.Parent], e.Child)
 	}
 	score := func(id dag.TurnID, distance int) uint64 {
-		return slowScore(&w.turns[at[id]], w.marks[at[id]].Voice, distance, &p)
+		factor := p.Voices[w.marks[at[id]].Voice]
+		if weights != nil {
+			factor = weights[counts[id].Standing]
+		}
+		return slowScore(&w.turns[at[id]], factor, distance, &p)
 	}
 	visited := map[dag.TurnID]bool{}
 	push := func(id dag.TurnID, distance int, via slice.Via, from dag.TurnID, thing dag.Thing) {
@@ -104,17 +116,22 @@ func slowSelect(w *world, anchor dag.TurnID, params policy.SlicePolicy) (selecte
 		if c.Distance < p.MaxRadius {
 			near := map[dag.TurnID]slice.Via{}
 			for _, n := range children[c.ID] {
-				if p.Direction == policy.Both {
+				if p.Direction == policy.Both && !(guest(c.ID) && c.Via != slice.ViaAnchor) {
 					near[n] = slice.ViaChild
 				}
 			}
 			for _, n := range parents[c.ID] {
-				near[n] = slice.ViaParent
+				if !elsewhere(c.ID, n) {
+					near[n] = slice.ViaParent
+				}
 			}
 			for _, n := range sortedIDs(near) {
 				push(n, c.Distance+1, near[n], c.ID, dag.Thing{})
 			}
-			if prompt := w.slowPrompt(c.ID); p.Spine && prompt >= 0 {
+			if guest(c.ID) && c.Via != slice.ViaAnchor {
+				continue
+			}
+			if prompt := w.slowPrompt(c.ID, func(id dag.TurnID) bool { return weights == nil || counts[id].Standing.Orders() }, elsewhere); p.Spine && prompt >= 0 {
 				push(w.turns[prompt].ID, c.Distance+1, slice.ViaPrompt, c.ID, dag.Thing{})
 			}
 			for _, thing := range w.marks[at[c.ID]].Things {
@@ -127,9 +144,12 @@ func slowSelect(w *world, anchor dag.TurnID, params policy.SlicePolicy) (selecte
 				}
 			}
 		}
-		if p.MaxSiblings > 0 {
+		if p.MaxSiblings > 0 && !(guest(c.ID) && c.Via != slice.ViaAnchor) {
 			siblings := map[dag.TurnID]slice.Via{}
 			for _, parent := range parents[c.ID] {
+				if elsewhere(c.ID, parent) {
+					continue
+				}
 				for _, n := range children[parent] {
 					siblings[n] = slice.ViaSibling
 				}
@@ -151,18 +171,18 @@ func slowSelect(w *world, anchor dag.TurnID, params policy.SlicePolicy) (selecte
 	return selected, frontier, skipped
 }
 
-// slowPrompt looks at all ancestors of a turn for the last that a person said, or gives -1.
-func (w *world) slowPrompt(of dag.TurnID) int {
+// slowPrompt looks at all ancestors of a turn for the last that a person said and that orders, or gives -1.
+func (w *world) slowPrompt(of dag.TurnID, orders func(dag.TurnID) bool, elsewhere func(child, parent dag.TurnID) bool) int {
 	last, ancestors := -1, map[dag.TurnID]bool{of: true}
 	for i := len(w.turns) - 1; i >= 0; i-- { // children come after their parents
 		if !ancestors[w.turns[i].ID] {
 			continue
 		}
-		if w.turns[i].ID != of && w.marks[i].Voice == dag.VoicePerson {
+		if w.turns[i].ID != of && w.marks[i].Voice == dag.VoicePerson && orders(w.turns[i].ID) {
 			last = max(last, i)
 		}
 		for _, p := range w.parents(w.turns[i].ID) {
-			ancestors[p] = true
+			ancestors[p] = ancestors[p] || !elsewhere(w.turns[i].ID, p)
 		}
 	}
 	return last
@@ -209,7 +229,7 @@ func TestSelectAgainstReference(t *testing.T) {
 			anchor := w.turns[first].ID
 			p := drawEither(t, past, first, policy.LimitNodes)
 			v := g.At(dag.Seq(n))
-			picks, err := slice.Select(v, anchor, p)
+			picks, err := slice.Select(v, anchor, p, w.words(v))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -266,7 +286,7 @@ func TestSelectLoadsWhatItNeeds(t *testing.T) {
 		held := map[dag.ConversationID]bool{w.turns[at].Conversation: true}
 		for {
 			v := w.load(t, func(c dag.ConversationID) bool { return held[c] }).At(dag.Seq(len(w.turns)))
-			picks, err := slice.Select(v, anchor, p)
+			picks, err := slice.Select(v, anchor, p, w.words(v))
 			var missing *slice.MissingError
 			if errors.As(err, &missing) {
 				asked++
@@ -302,26 +322,26 @@ func TestSelectLoadsWhatItNeeds(t *testing.T) {
 func TestSelectRefuses(t *testing.T) {
 	w, anchor, p := rigged()
 	v := w.view(t)
-	if _, err := slice.Select(v, dag.TurnID{0: 0xee}, p); !errors.Is(err, slice.ErrAnchor) {
+	if _, err := slice.Select(v, dag.TurnID{0: 0xee}, p, nil); !errors.Is(err, slice.ErrAnchor) {
 		t.Errorf("an anchor that nobody knows: got %v, want ErrAnchor", err)
 	}
 	early := w.load(t, func(dag.ConversationID) bool { return true }).At(3)
-	if _, err := slice.Select(early, anchor, p); !errors.Is(err, slice.ErrAnchor) {
+	if _, err := slice.Select(early, anchor, p, nil); !errors.Is(err, slice.ErrAnchor) {
 		t.Errorf("an anchor not admitted yet: got %v, want ErrAnchor", err)
 	}
-	if _, err := slice.Cut(early, anchor, bind(t, "p@1", p)); !errors.Is(err, slice.ErrAnchor) {
+	if _, err := slice.Cut(early, anchor, bind(t, "p@1", p), nil); !errors.Is(err, slice.ErrAnchor) {
 		t.Errorf("Cut: got %v, want ErrAnchor", err)
 	}
-	if _, err := slice.Select(dag.View{}, anchor, p); !errors.Is(err, slice.ErrAnchor) {
+	if _, err := slice.Select(dag.View{}, anchor, p, nil); !errors.Is(err, slice.ErrAnchor) {
 		t.Errorf("the zero View: got %v, want ErrAnchor", err)
 	}
-	if _, err := slice.Select(v, anchor, policy.SlicePolicyV1{}); !errors.Is(err, policy.ErrRange) {
+	if _, err := slice.Select(v, anchor, policy.SlicePolicyV1{}, nil); !errors.Is(err, policy.ErrRange) {
 		t.Errorf("the zero policy: got %v, want ErrRange", err)
 	}
-	if _, err := slice.Cut(v, anchor, policy.Registered{}); !errors.Is(err, policy.ErrUnknown) {
+	if _, err := slice.Cut(v, anchor, policy.Registered{}, nil); !errors.Is(err, policy.ErrUnknown) {
 		t.Errorf("Cut with the zero policy: got %v, want ErrUnknown", err)
 	}
-	if _, err := slice.Explain(v, anchor, policy.SlicePolicyV1{}, anchor); !errors.Is(err, policy.ErrRange) {
+	if _, err := slice.Explain(v, anchor, policy.SlicePolicyV1{}, nil, anchor); !errors.Is(err, policy.ErrRange) {
 		t.Errorf("Explain with the zero policy: got %v, want ErrRange", err)
 	}
 }
@@ -347,9 +367,9 @@ func (w *world) between(from, to dag.TurnID) int {
 	return -1
 }
 
-// TestExplain compares every turn's standing with what the reference says of it.
+// TestExplain compares every turn's outcome with what the reference says of it.
 func TestExplain(t *testing.T) {
-	standings := map[slice.Standing]int{}
+	outcomes := map[slice.Outcome]int{}
 	explain := func(t *rapid.T) {
 		w := drawWorld(t)
 		n := rapid.IntRange(1, len(w.turns)).Draw(t, "seq")
@@ -358,7 +378,7 @@ func TestExplain(t *testing.T) {
 		first := rapid.IntRange(0, n-1).Draw(t, "anchor")
 		anchor := w.turns[first].ID
 		p := drawEither(t, past, first, policy.LimitNodes)
-		walk := walkOf(p)
+		walk, _ := walkOf(p)
 		last, seen := n, past
 		if walk.Direction == policy.Past {
 			last, seen = first+1, w.until(first+1)
@@ -367,11 +387,11 @@ func TestExplain(t *testing.T) {
 		worst := picks[len(picks)-1]
 		for i := range w.turns {
 			id := w.turns[i].ID
-			got, err := slice.Explain(v, anchor, p, id)
+			got, err := slice.Explain(v, anchor, p, w.words(v), id)
 			if err != nil {
 				t.Fatal(err)
 			}
-			standings[got.Standing]++
+			outcomes[got.Outcome]++
 			want := slice.Explanation{Edges: -1, Selected: len(picks)}
 			if i < last {
 				want.Edges = seen.between(anchor, id)
@@ -379,39 +399,43 @@ func TestExplain(t *testing.T) {
 			same := func(p slowPick) bool { return p.ID == id }
 			switch {
 			case i >= n:
-				want.Standing = slice.NotYet
+				want.Outcome = slice.NotYet
 			case i >= last:
-				want.Standing = slice.Later
+				want.Outcome = slice.Later
 			case slices.ContainsFunc(skipped, same):
-				want.Standing, want.Admission = slice.TooCostly, w.admission(skipped[slices.IndexFunc(skipped, same)], p)
+				want.Outcome, want.Admission = slice.TooCostly, past.admission(skipped[slices.IndexFunc(skipped, same)], p, nil)
 			case slices.ContainsFunc(picks, same):
 				at := slices.IndexFunc(picks, same)
-				want.Standing, want.Rank, want.Admission = slice.Chosen, at+1, w.admission(picks[at], p)
+				want.Outcome, want.Rank, want.Admission = slice.Chosen, at+1, past.admission(picks[at], p, nil)
 			case slices.ContainsFunc(left, same):
 				c := left[slices.IndexFunc(left, same)]
-				want.Standing, want.Admission = slice.Beaten, w.admission(c, p)
-				want.BeatenBy = &slice.Rival{ID: worst.ID, Admission: w.admission(worst, p)}
+				want.Outcome, want.Admission = slice.Beaten, past.admission(c, p, nil)
+				want.BeatenBy = &slice.Rival{ID: worst.ID, Admission: past.admission(worst, p, nil)}
 				// What the last pick itself brought in may be better than it.
 				if slowCompare(worst, c) > 0 && c.From != worst.ID {
 					t.Fatalf("%+v was beaten by %+v", c, worst)
 				}
 			case want.Edges < 0:
-				want.Standing = slice.Apart
+				want.Outcome = slice.Apart
 			case want.Edges > walk.MaxRadius:
-				want.Standing = slice.TooFar
+				want.Outcome = slice.TooFar
 			default:
-				want.Standing = slice.Unreached
+				want.Outcome = slice.Unreached
+			}
+			if want.Admission.Standing != 0 {
+				set := past.setting(past.slowCounts()[id].at)
+				want.Setting = &slice.Setting{After: set.After, Policy: set.Policy.ID(), Hash: set.Policy.Hash()}
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Fatalf("turn %d of %d: -want +got:\n%s", i, n, diff)
 			}
 		}
 	}
-	// The rarest standings are TestExplainEach's: a run of a hundred worlds may lack one. For the others a short run
+	// The rarest outcomes are TestExplainEach's: a run of a hundred worlds may lack one. For the others a short run
 	// may need to be repeated.
-	missing := func() (m []slice.Standing) {
-		for _, s := range []slice.Standing{slice.Chosen, slice.Beaten, slice.TooCostly, slice.TooFar, slice.Later, slice.NotYet} {
-			if standings[s] == 0 {
+	missing := func() (m []slice.Outcome) {
+		for _, s := range []slice.Outcome{slice.Chosen, slice.Beaten, slice.TooCostly, slice.TooFar, slice.Later, slice.NotYet} {
+			if outcomes[s] == 0 {
 				m = append(m, s)
 			}
 		}
@@ -426,9 +450,14 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-func (w *world) admission(p slowPick, params policy.SlicePolicy) slice.Admission {
+// admission returns the reason of a pick. settings are those of the slice; nil leaves the setting out, as an explanation does.
+func (w *world) admission(p slowPick, params policy.SlicePolicy, settings []int) slice.Admission {
 	a := slice.Admission{Score: policy.Score(p.Score), Distance: p.Distance, Via: p.Via, From: p.From, Thing: p.Thing}
-	if params.Type() == policy.TypeV2 {
+	if params.Type() == policy.TypeV3 {
+		c := w.slowCounts()[p.ID]
+		a.Standing, a.Rule, a.Setting = c.Standing, uint16(c.Rule), uint16(max(slices.Index(settings, c.at), 0))
+	}
+	if params.Type() != policy.Type {
 		at := w.find(p.ID)
 		m := &w.marks[at]
 		a.Number, a.Voice, a.Cost, a.Things = dag.Seq(at+1), m.Voice, int(m.Cost), m.Things
@@ -436,7 +465,7 @@ func (w *world) admission(p slowPick, params policy.SlicePolicy) slice.Admission
 	return a
 }
 
-// TestExplainEach builds each standing once.
+// TestExplainEach builds each outcome once.
 func TestExplainEach(t *testing.T) {
 	id := func(n int) dag.TurnID { return dag.TurnID{0: 1, 14: byte(n >> 8), 15: byte(n)} }
 	turn := func(n int) dag.Turn {
@@ -455,10 +484,10 @@ func TestExplainEach(t *testing.T) {
 	p := policy.DefaultV1()
 	p.MaxNodes, p.MaxRadius, p.MaxSiblings = 2, 3, 0
 	for _, tc := range []struct {
-		turn     dag.TurnID
-		standing slice.Standing
-		rank     int
-		edges    int
+		turn    dag.TurnID
+		outcome slice.Outcome
+		rank    int
+		edges   int
 	}{
 		{id(0), slice.Chosen, 1, 0},
 		{id(1), slice.Chosen, 2, 1},
@@ -472,12 +501,12 @@ func TestExplainEach(t *testing.T) {
 		{id(300), slice.NotYet, 0, -1},
 		{id(999), slice.NotYet, 0, -1},
 	} {
-		e, err := slice.Explain(v, id(0), p, tc.turn)
+		e, err := slice.Explain(v, id(0), p, nil, tc.turn)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e.Standing != tc.standing || e.Rank != tc.rank || e.Edges != tc.edges || e.Selected != 2 || (e.BeatenBy != nil) != (tc.standing == slice.Beaten) {
-			t.Errorf("%s: got %+v, want %s, rank %d, %d edges", tc.turn, e, tc.standing, tc.rank, tc.edges)
+		if e.Outcome != tc.outcome || e.Rank != tc.rank || e.Edges != tc.edges || e.Selected != 2 || (e.BeatenBy != nil) != (tc.outcome == slice.Beaten) {
+			t.Errorf("%s: got %+v, want %s, rank %d, %d edges", tc.turn, e, tc.outcome, tc.rank, tc.edges)
 		}
 		// The last pick's own offer: it was not there to be compared when the pick was made.
 		if tc.turn == id(2) && (e.Admission.From != id(1) || e.BeatenBy.ID != id(1)) {
@@ -493,7 +522,7 @@ func TestExplainLoads(t *testing.T) {
 	p.MaxNodes, p.MaxRadius, p.IncludeSiblings = 1, 0, false
 	two := w.turns[2].Conversation
 	v := w.load(t, func(c dag.ConversationID) bool { return c != two }).At(dag.Seq(len(w.turns)))
-	if e, err := slice.Explain(v, anchor, p, w.turns[5].ID); err != nil || e.Standing != slice.TooFar || e.Edges != 1 {
+	if e, err := slice.Explain(v, anchor, p, nil, w.turns[5].ID); err != nil || e.Outcome != slice.TooFar || e.Edges != 1 {
 		t.Errorf("got %+v, %v", e, err)
 	}
 	// Turn 9 can only be reached through what is not held.
@@ -501,7 +530,7 @@ func TestExplainLoads(t *testing.T) {
 	w.add(dag.Turn{ID: id, Conversation: w.turns[0].Conversation, Role: dag.RoleUser, Phase: dag.Planning}, dag.Body{}, dag.Parent{ID: w.turns[2].ID, Kind: dag.Reply})
 	v = w.load(t, func(c dag.ConversationID) bool { return c != two }).At(dag.Seq(len(w.turns)))
 	var missing *slice.MissingError
-	if _, err := slice.Explain(v, anchor, p, id); !errors.As(err, &missing) || !slices.Equal(missing.Conversations, []dag.ConversationID{two}) {
+	if _, err := slice.Explain(v, anchor, p, w.words(v), id); !errors.As(err, &missing) || !slices.Equal(missing.Conversations, []dag.ConversationID{two}) {
 		t.Errorf("got %v, want conversation %s to be missing", err, two)
 	}
 }

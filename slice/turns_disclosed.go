@@ -15,6 +15,7 @@ import (
 const (
 	DisclosureVersion   = "gkd/1" // for gkp/1
 	DisclosureVersionV2 = "gkd/3" // for gkp/2
+	DisclosureVersionV3 = "gkd/5" // for gkp/3
 )
 
 // maxTurns and maxEdges are the upper bounds of the counts in a disclosure of turns. A tree over maxEdges edges is 27
@@ -24,14 +25,12 @@ const (
 	maxEdges = maxTurns * maxTurns
 )
 
-// TurnDisclosures is the form of disclosures of bundles of gkp/1, and TurnDisclosuresV2 of bundles of gkp/2. They do
-// not show edges and reasons.
-var (
-	TurnDisclosures   = turnDisclosures(DisclosureVersion, Schemas[0])
-	TurnDisclosuresV2 = turnDisclosures(DisclosureVersionV2, Schemas[1])
-)
+// TurnDisclosures are the forms of disclosures of bundles of turns, in the order of Schemas. They do not show edges and reasons.
+var TurnDisclosures = []*DisclosureForm{
+	turnDisclosures(DisclosureVersion, &Schemas[0]), turnDisclosures(DisclosureVersionV2, &Schemas[1]), turnDisclosures(DisclosureVersionV3, &Schemas[2]),
+}
 
-func turnDisclosures(version string, of Schema) *DisclosureForm {
+func turnDisclosures(version string, of *Schema) *DisclosureForm {
 	return &DisclosureForm{
 		Version: version, Schema: of.Version, Policy: of.Policy, ShownIn: "turns",
 		Counts: []CountForm{{"edges", "edges", maxEdges}, {"turns", "turn_count", maxTurns}}, Bound: boundTurns, MaxIndex: maxTurns - 1,
@@ -132,11 +131,8 @@ func (b *Bundle) Disclose(issued dag.Digest, shown []dag.TurnID) (*Disclosure, e
 	if err != nil {
 		return nil, err
 	}
-	form := TurnDisclosures
-	if b.Provenance.SchemaVersion == SchemaVersionV2 {
-		form = TurnDisclosuresV2
-	}
-	return NewDisclosure(form, b.Head(), issued, b.leaves(), places, func(i int) Leaf {
+	form := slices.IndexFunc(TurnDisclosures, func(f *DisclosureForm) bool { return f.Schema == b.Provenance.SchemaVersion })
+	return NewDisclosure(TurnDisclosures[max(form, 0)], b.Head(), issued, b.leaves(), places, func(i int) Leaf {
 		return &ShownTurn{Turn: b.Turns[i].Turn, Body: b.Turns[i].Body}
 	})
 }
@@ -150,14 +146,14 @@ func (b *Bundle) leaves() []dag.Digest {
 	for _, e := range b.Edges {
 		leaves = append(leaves, EdgeLeaf(e))
 	}
-	return append(leaves, dag.Digest(tlog.RecordHash(AppendAdmissionsLeaf(nil, b.Provenance.SchemaVersion, b.AsOf, b.selected()))))
+	return append(leaves, dag.Digest(tlog.RecordHash(AppendAdmissionsLeaf(nil, b.Provenance.SchemaVersion, b.AsOf, b.Settings, b.selected()))))
 }
 
 // shownTurns returns the turns that are shown.
 func shownTurns(d *Disclosure) []*ShownTurn {
 	turns := make([]*ShownTurn, len(d.Shown))
 	for i := range d.Shown {
-		turns[i] = d.Shown[i].Leaf.(*ShownTurn) // TurnDisclosures reads only leaves of this type
+		turns[i] = d.Shown[i].Leaf.(*ShownTurn) // these forms read only leaves of this type
 	}
 	return turns
 }

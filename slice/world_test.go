@@ -11,6 +11,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/standing"
 	"github.com/graphkernel/graphkernel/token"
 )
 
@@ -21,6 +22,7 @@ type world struct {
 	bodies []dag.Body
 	marks  []dag.Marks
 	edges  []dag.Edge
+	course standing.Course // under gkp/3
 }
 
 type fataler interface {
@@ -31,7 +33,7 @@ type fataler interface {
 func (w *world) add(t dag.Turn, b dag.Body, parents ...dag.Parent) {
 	t.BodyDigest = slice.DigestBody(slice.AppendBody(nil, &b), b.Salt)
 	w.turns, w.bodies = append(w.turns, t), append(w.bodies, b)
-	w.marks = append(w.marks, dag.Marks{Rules: dag.Marks1, Voice: dag.VoiceAgent, Cost: uint32(len(b.Content)+3) / 4})
+	w.marks = append(w.marks, dag.Marks{Rules: dag.Marks1, Voice: dag.VoiceAgent, Cost: uint32(len(b.Content)+3) / 4, Origin: dag.Origin{Channel: dag.ChannelLines}})
 	for _, p := range parents {
 		w.edges = append(w.edges, dag.Edge{Parent: p.ID, Child: t.ID, Kind: p.Kind})
 	}
@@ -43,7 +45,7 @@ func (w *world) find(id dag.TurnID) int {
 
 // until is the world as it was when its first n turns had been admitted.
 func (w *world) until(n int) *world {
-	past := &world{turns: w.turns[:n], bodies: w.bodies[:n], marks: w.marks[:n]}
+	past := &world{turns: w.turns[:n], bodies: w.bodies[:n], marks: w.marks[:n], course: w.course}
 	for _, e := range w.edges {
 		if w.find(e.Child) < n {
 			past.edges = append(past.edges, e)
@@ -91,6 +93,9 @@ func (w *world) view(t fataler) dag.View {
 	return w.load(t, func(dag.ConversationID) bool { return true }).At(dag.Seq(len(w.turns)))
 }
 
+// words says what the turns of a view count for.
+func (w *world) words(v dag.View) *standing.Words { return standing.WordsOf(v, w.course) }
+
 // load returns a graph that holds some conversations, and the links out of them.
 func (w *world) load(t fataler, held func(dag.ConversationID) bool) *dag.Graph {
 	t.Helper()
@@ -136,7 +141,7 @@ func (w *world) shuffled(r *rand.Rand) *world {
 // frame of the cut must give the same bytes, after others and for another view.
 func (w *world) bundle(t fataler, anchor dag.TurnID, p policy.Registered, a *token.Authority, redacted ...dag.TurnID) (*slice.Slice, []byte) {
 	t.Helper()
-	s, err := slice.Cut(w.view(t), anchor, p)
+	s, err := slice.Cut(w.view(t), anchor, p, w.words(w.view(t)))
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
@@ -158,7 +163,7 @@ func (w *world) bundle(t fataler, anchor dag.TurnID, p policy.Registered, a *tok
 	}
 	bundle := slice.AppendBundle(nil, s, seal, encoded)
 	frame, later := slice.NewFrame(s), *s
-	later.AsOf = 9_007_199_254_740_991 // a frame leaves it open; under gkp/2 the kernel makes another one
+	later.AsOf = 9_007_199_254_740_991 // a frame leaves it open; from gkp/2 on the kernel makes another one
 	for _, s := range []*slice.Slice{s, &later} {
 		want := slice.AppendBundle([]byte("front"), s, seal, encoded)
 		if got := frame.AppendBundle([]byte("front"), s.AsOf, seal, encoded); string(got) != string(want) {
@@ -260,7 +265,9 @@ func drawWorld(t *rapid.T) *world {
 				m.Things = append(m.Things, dag.Thing{thing, 15: 9})
 			}
 		}
+		drawOrigin(r, m)
 	}
+	w.course = drawCourse(r, n)
 	return w
 }
 
@@ -323,11 +330,12 @@ func TestRigged(t *testing.T) {
 	}
 }
 
-// drawEither draws a policy of either type, of at most so many nodes, under which the turn with an index can be the anchor.
+// drawEither draws a policy of one of the types, of at most so many nodes, under which the turn with an index can be the anchor.
 func drawEither(t *rapid.T, w *world, anchor, nodes int) policy.SlicePolicy {
 	v1 := drawParams(t, len(w.turns))
 	v1.MaxNodes = min(v1.MaxNodes, nodes)
-	if rapid.Bool().Draw(t, "first type") {
+	version := rapid.IntRange(1, 3).Draw(t, "version")
+	if version == 1 {
 		return v1
 	}
 	p := policy.SlicePolicyV2{
@@ -341,8 +349,18 @@ func drawEither(t *rapid.T, w *world, anchor, nodes int) policy.SlicePolicy {
 	if p.MaxCost > 0 {
 		p.MaxCost = max(p.MaxCost, int(w.marks[anchor].Cost))
 	}
+	weight := func(name string) dag.PPM {
+		return dag.PPM(rapid.SampledFrom([]uint32{0, 1, 333_333, 1_000_000, 1_000_000}).Draw(t, name))
+	}
+	if version == 3 {
+		counted := policy.SlicePolicyV3{Base: p}
+		for _, s := range dag.Standings {
+			counted.Standings[s] = weight(s.String())
+		}
+		return counted
+	}
 	for _, v := range dag.Voices {
-		p.Voices[v] = dag.PPM(rapid.SampledFrom([]uint32{0, 1, 333_333, 1_000_000, 1_000_000}).Draw(t, v.String()))
+		p.Voices[v] = weight(v.String())
 	}
 	return p
 }

@@ -135,7 +135,7 @@ func TestCheckRefuses(t *testing.T) {
 			"policy id":       {func(p *slice.Provenance, _ *slice.Seal) { p.PolicyID = "meeting@2" }, token.ErrToken},
 			"params hash":     {func(p *slice.Provenance, _ *slice.Seal) { p.PolicyParamsHash[31] ^= 1 }, token.ErrToken},
 			"snapshot hash":   {func(p *slice.Provenance, _ *slice.Seal) { p.GraphSnapshotHash[31] ^= 1 }, token.ErrToken},
-			"schema version":  {func(p *slice.Provenance, _ *slice.Seal) { p.SchemaVersion = "gkp/3" }, slice.ErrVersion},
+			"schema version":  {func(p *slice.Provenance, _ *slice.Seal) { p.SchemaVersion = "gkp/9" }, slice.ErrVersion},
 			"no slice id":     {func(p *slice.Provenance, _ *slice.Seal) { p.SliceID = "" }, dag.ErrForm},
 			"no anchor":       {func(p *slice.Provenance, _ *slice.Seal) { p.Anchor = dag.TurnID{} }, dag.ErrForm},
 			"no policy id":    {func(p *slice.Provenance, _ *slice.Seal) { p.PolicyID = "" }, dag.ErrForm},

@@ -116,6 +116,9 @@ type Message struct {
 	Content string     `json:"content"`
 	At      dag.Time   `json:"at"`    // when it was put
 	Until   dag.Time   `json:"until"` // when it expires
+
+	// Model says that a model put it through a tool. The turn that it may become came in by the model, whoever consolidates it.
+	Model bool `json:"model,omitempty"`
 }
 
 // overhead is the size of a message in addition to its texts, in bytes.

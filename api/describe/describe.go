@@ -38,7 +38,7 @@ func (d *describer) shape(name string) Schema {
 
 // named are the types that are referred to by shapes only.
 var named = map[string]reflect.Type{
-	"SlicePolicy": reflect.TypeFor[api.SlicePolicy](), "FactPolicy": reflect.TypeFor[api.FactPolicy](), "DenyRules": reflect.TypeFor[api.DenyRules](), "Retention": reflect.TypeFor[api.Retention](), "Retraction": reflect.TypeFor[api.Retraction](), "Context": reflect.TypeFor[api.Context](),
+	"SlicePolicy": reflect.TypeFor[api.SlicePolicy](), "FactPolicy": reflect.TypeFor[api.FactPolicy](), "DenyRules": reflect.TypeFor[api.DenyRules](), "Retention": reflect.TypeFor[api.Retention](), "StandingPolicy": reflect.TypeFor[api.StandingPolicy](), "Retraction": reflect.TypeFor[api.Retraction](), "Context": reflect.TypeFor[api.Context](),
 	"NewFact": reflect.TypeFor[api.NewFact](), "Turn": reflect.TypeFor[api.Turn](), "Health": reflect.TypeFor[api.Health](), "D3Graph": reflect.TypeFor[api.D3Graph](), "Problem": reflect.TypeFor[api.Problem](),
 }
 

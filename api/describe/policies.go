@@ -12,6 +12,7 @@ var tabled = map[string]struct {
 	shapes func() []policy.Shape
 }{
 	"SlicePolicyV2":   {policy.TypeV2, policy.ShapesV2},
+	"SlicePolicyV3":   {policy.TypeV3, policy.ShapesV3},
 	"RetrievalPolicy": {retrieval.PolicyType, retrieval.PolicyShapes},
 	"ContextPolicy":   {contexts.PolicyType, contexts.PolicyShapes},
 }

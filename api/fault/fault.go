@@ -14,6 +14,7 @@ import (
 	"github.com/graphkernel/graphkernel/belief/space"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest"
+	"github.com/graphkernel/graphkernel/ingest/admission"
 	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
@@ -21,6 +22,7 @@ import (
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/ledger/attest"
 	"github.com/graphkernel/graphkernel/ledger/identity"
+	"github.com/graphkernel/graphkernel/ledger/notary"
 	"github.com/graphkernel/graphkernel/ledger/witness"
 	"github.com/graphkernel/graphkernel/normalize"
 	"github.com/graphkernel/graphkernel/policy"
@@ -30,6 +32,7 @@ import (
 	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/slice/contexts/assemble"
 	"github.com/graphkernel/graphkernel/slice/issued"
+	"github.com/graphkernel/graphkernel/standing/settings"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/transfer"
 	"github.com/graphkernel/graphkernel/token"
@@ -178,17 +181,17 @@ var table = []row{
 	{is: ledger.ErrOrigin, code: api.CodeKeyUnknown},
 	{is: ledger.ErrSignature, code: api.CodeTampered},
 	{is: ledger.ErrNotIncluded, code: api.CodeNotInLog},
-	{is: kernel.ErrForked, code: api.CodeForked, retryAfter: 300, detail: "the ledger is not the history that this kernel has signed, so nothing is issued until the operator decides which history continues (graphkernel fsck, identity adopt)"},
+	{is: notary.ErrForked, code: api.CodeForked, retryAfter: 300, detail: "the ledger is not the history that this kernel has signed, so nothing is issued until the operator decides which history continues (graphkernel fsck, identity adopt)"},
 	{is: ledger.ErrInconsistent, code: api.CodeInconsistent},
 	{is: ledger.ErrQuorum, code: api.CodeQuorum},
 	{is: slice.ErrMalformed, code: api.CodeBundle},
 	{is: slice.ErrAnchor, code: api.CodeAnchor},
 	{is: slice.ErrTooLarge, code: api.CodeSliceTooLarge},
-	{is: kernel.ErrBatch, code: api.CodeTooLarge},
+	{is: admission.ErrBatch, code: api.CodeTooLarge},
 	{is: canon.ErrMany, code: api.CodeTooLarge},
 	{is: token.ErrNoKey, code: api.CodeNoKey},
 	{is: issued.ErrErasedSince, code: api.CodeErased},
-	{is: kernel.ErrNoExport, code: api.CodeInvalid},
+	{is: notary.ErrNoExport, code: api.CodeInvalid},
 	{is: knowledge.ErrNotBelieved, code: api.CodeNotBelieved},
 	{is: knowledge.ErrNoEvidence, code: api.CodeEvidence},
 	{is: journal.ErrNoText, code: api.CodeEvidence},
@@ -212,6 +215,8 @@ var table = []row{
 	{is: journal.ErrTooWide, code: api.CodeInvalid},
 	{is: journal.ErrTooManyConstraints, code: api.CodeConstraints},
 	{is: journal.ErrTooManyWaiting, code: api.CodeWaiting},
+	{is: settings.ErrTooMany, code: api.CodeSettings},
+	{is: settings.ErrChanged, code: api.CodeStanding},
 	{is: access.ErrMayNot, code: api.CodeForbidden},
 
 	// Malformed input.

@@ -15,6 +15,7 @@ import (
 	"github.com/graphkernel/graphkernel/api/fault"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/standing/settings"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -100,6 +101,8 @@ func TestOf(t *testing.T) {
 		{"a fault, whatever it wraps", &api.Fault{Code: api.CodeUsage, Err: store.ErrNotFound}, api.CodeUsage, api.CodeInternal, api.ExitUsage},
 		{"damage, whatever it wraps", fmt.Errorf("%w: %w", dag.ErrForm, store.ErrDamaged), api.CodeDamaged, api.CodeDamaged, api.ExitDamaged},
 		{"sent as another", policy.ErrMismatch, api.CodeMismatch, api.CodeInvalid, api.ExitUsage},
+		{"a setting too many", fmt.Errorf("x: %w", settings.ErrTooMany), api.CodeSettings, api.CodeSettings, api.ExitInternal},
+		{"a setting that follows another", fmt.Errorf("x: %w", settings.ErrChanged), api.CodeStanding, api.CodeStanding, api.ExitInternal},
 		{"malformed", dag.ErrForm, api.CodeMalformed, api.CodeInvalid, api.ExitMalformed},
 		{"of a service", fmt.Errorf("x: %w", api.CodeForked), api.CodeForked, api.CodeForked, api.ExitInconsistent},
 		{"of a newer service", api.Code("other"), api.CodeInternal, api.CodeInternal, api.ExitInternal},

@@ -12,6 +12,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/standing"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -90,15 +91,16 @@ func (a Atlas) pivots(ctx context.Context, tenant dag.Tenant, anchor dag.TurnID,
 	if err != nil {
 		return err
 	}
-	if params.Walk().Direction == policy.Past { // the slice is as of the anchor's own number, whatever came later
-		asOf = 0
+	if params.Walk().Direction == policy.Past { // the slice of a request without a number, as it was then
+		if asOf, err = a.cutAsOf(ctx, tenant, anchor, params, asOf); err != nil {
+			return err
+		}
 	}
-	s, err := a.Kernel.Choice(ctx, tenant, anchor, b.Policy, asOf)
+	w, s, err := a.without(ctx, tenant, anchor, b.Policy, params, asOf)
 	if err != nil {
 		return err
 	}
 	b.Selected = len(s.Turns)
-	w := &without{kernel: a.Kernel, tenant: tenant, anchor: anchor, params: params, asOf: s.AsOf}
 	whole, err := w.chosen(ctx, nil)
 	if err != nil {
 		return err
@@ -167,11 +169,10 @@ func (a Atlas) WithoutTurn(ctx context.Context, tenant dag.Tenant, anchor dag.Tu
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := a.Kernel.Choice(ctx, tenant, anchor, id, asOf)
+	w, _, err := a.without(ctx, tenant, anchor, id, params, asOf)
 	if err != nil {
 		return nil, nil, err
 	}
-	w := &without{kernel: a.Kernel, tenant: tenant, anchor: anchor, params: params, asOf: s.AsOf}
 	whole, err := w.chosen(ctx, nil)
 	if err != nil {
 		return nil, nil, err
@@ -186,6 +187,32 @@ func (a Atlas) WithoutTurn(ctx context.Context, tenant dag.Tenant, anchor dag.Tu
 	return lost, instead, nil
 }
 
+// cutAsOf returns the as-of number of the slice that a request without a number got when the history had reached asOf; 0 is the present.
+func (a Atlas) cutAsOf(ctx context.Context, tenant dag.Tenant, anchor dag.TurnID, params policy.SlicePolicy, asOf dag.Seq) (dag.Seq, error) {
+	if asOf == 0 || params.Walk().Standings == nil {
+		return 0, nil
+	}
+	t, err := a.Kernel.Turn(ctx, tenant, anchor)
+	if err != nil {
+		return 0, err
+	}
+	course, err := a.Kernel.Course(ctx, tenant, asOf)
+	return max(t.Seq, course.Until(asOf).Newest()), err
+}
+
+// without returns the slice around an anchor, and what cuts it again without some turns.
+func (a Atlas) without(ctx context.Context, tenant dag.Tenant, anchor dag.TurnID, id policy.ID, params policy.SlicePolicy, asOf dag.Seq) (*without, *slice.Slice, error) {
+	s, err := a.Kernel.Choice(ctx, tenant, anchor, id, asOf)
+	if err != nil {
+		return nil, nil, err
+	}
+	course, err := a.Kernel.Course(ctx, tenant, s.AsOf)
+	if err != nil {
+		return nil, nil, err
+	}
+	return &without{kernel: a.Kernel, tenant: tenant, anchor: anchor, params: params, asOf: s.AsOf, course: course}, s, nil
+}
+
 // A without cuts a slice without some turns.
 type without struct {
 	kernel Kernel
@@ -193,6 +220,7 @@ type without struct {
 	anchor dag.TurnID
 	params policy.SlicePolicy
 	asOf   dag.Seq
+	course standing.Course
 	parts  []dag.ConversationID
 	loaded *store.Segment
 	tried  int
@@ -230,8 +258,8 @@ func (w *without) chosen(ctx context.Context, left []dag.TurnID) (map[dag.TurnID
 	}
 }
 
-// choose selects from the loaded conversations. It runs inside the turnstile that slices pass, too, and only computes.
-func (w *without) choose(left []dag.TurnID) (map[dag.TurnID]bool, error) {
+// graph returns the view of the loaded conversations without some turns. Edges to these lead nowhere.
+func (w *without) graph(left []dag.TurnID) (dag.View, error) {
 	g := dag.NewGraph()
 	there := map[dag.TurnID]bool{}
 	for i := range w.loaded.Turns {
@@ -241,19 +269,34 @@ func (w *without) choose(left []dag.TurnID) (map[dag.TurnID]bool, error) {
 		}
 		s.Parents = slices.DeleteFunc(slices.Clone(s.Parents), func(p dag.SkeletonParent) bool { return slices.Contains(left, p.ID) })
 		if err := g.Add(&s); err != nil {
-			return nil, err
+			return dag.View{}, err
 		}
 		there[s.ID] = true
 	}
 	for _, l := range w.loaded.Links {
 		if there[l.Parent] && !slices.Contains(left, l.Child) {
 			if err := g.AddLink(l); err != nil {
-				return nil, err
+				return dag.View{}, err
 			}
 		}
 	}
-	v := g.At(w.asOf)
-	picks, err := slice.Select(v, w.anchor, w.params)
+	return g.At(w.asOf).Under(dag.ReadNow), nil
+}
+
+// choose selects from the loaded conversations. It runs inside the turnstile that slices pass, too, and only computes.
+func (w *without) choose(left []dag.TurnID) (map[dag.TurnID]bool, error) {
+	v, err := w.graph(left)
+	if err != nil {
+		return nil, err
+	}
+	whole := v
+	if len(left) > 0 { // standings are those of the whole graph: that of a turn can follow from another turn
+		if whole, err = w.graph(nil); err != nil {
+			return nil, err
+		}
+	}
+	words := standing.WordsOf(whole, w.course).In(v)
+	picks, err := slice.Select(v, w.anchor, w.params, words)
 	if err != nil {
 		return nil, err
 	}

@@ -25,6 +25,7 @@ import (
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/issued"
+	"github.com/graphkernel/graphkernel/standing"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -46,6 +47,8 @@ type Kernel interface {
 	Parameters(ctx context.Context, tenant dag.Tenant, id policy.ID) (policy.SlicePolicy, error)
 	// Choice returns what a policy selects around an anchor as of a number. Nothing is signed or recorded.
 	Choice(ctx context.Context, tenant dag.Tenant, anchor dag.TurnID, id policy.ID, asOf dag.Seq) (*slice.Slice, error)
+	// Course returns the settings of the standing policy, up to a number at least.
+	Course(ctx context.Context, tenant dag.Tenant, atLeast dag.Seq) (standing.Course, error)
 	// Segment reads conversations.
 	Segment(ctx context.Context, tenant dag.Tenant, parts []store.Part) (store.Segment, error)
 	// Compute calls a function that only computes, when a processor is free for it.

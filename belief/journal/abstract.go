@@ -14,7 +14,7 @@ import (
 // original must be the believed revision of its item; otherwise the error is ErrChanged. If replaces is true, the items of the originals
 // are deprecated in the same change, and a published original is refused. The error is belief.ErrInput if an original would give way to the
 // abstraction, or if the abstraction would be a revision of an original's item.
-func (b Base) Abstract(ctx context.Context, tenant dag.Tenant, request Request, replaces bool) (*Outcome, error) {
+func (b Changes) Abstract(ctx context.Context, tenant dag.Tenant, request Request, replaces bool) (*Outcome, error) {
 	if err := request.Check(); err != nil {
 		return nil, err
 	}

@@ -37,7 +37,7 @@ type Acted struct {
 }
 
 // Do performs an act. It is decided with the beliefs at the time of the commit.
-func (b Base) Do(ctx context.Context, tenant dag.Tenant, a Act) (*Acted, error) {
+func (b Changes) Do(ctx context.Context, tenant dag.Tenant, a Act) (*Acted, error) {
 	if len(a.Reason) > MaxText || a.Number < 0 || a.Tag != "" && !belief.IsTag(a.Tag) {
 		return nil, fmt.Errorf("%w: the tag is %.40q, the revision %d and the reason has %d bytes, and one of them is malformed or too long", belief.ErrForm, a.Tag, a.Number, len(a.Reason))
 	}

@@ -181,34 +181,22 @@ func isRevision(e *history.Entry, of belief.Item, number int) error {
 
 // RevisionEntries returns the entries of the revisions of an item as of a number, ascending. It leaves out the wording, which stays in the
 // store and is not archived. The error is ErrNoItem if there are no revisions.
-func (b Base) RevisionEntries(ctx context.Context, tenant dag.Tenant, item belief.Item, asOf dag.Seq) (list []history.Entry, _ error) {
-	lists, err := b.Terms(ctx, tenant, []history.Range{{Index: indexRevisions, Prefix: keyBytes(item.Key())}})
-	if err != nil {
-		return nil, err
-	}
-	var numbers []dag.Seq
-	for i := range lists[0] {
-		if t := &lists[0][i]; t.Since <= asOf {
-			numbers = append(numbers, t.Since)
+func (b Items) RevisionEntries(ctx context.Context, tenant dag.Tenant, item belief.Item, asOf dag.Seq) (list []history.Entry, _ error) {
+	err := b.collect(ctx, tenant, []history.Range{{Index: indexRevisions, Prefix: keyBytes(item.Key())}}, func(_ int, e *history.Entry) error {
+		if e.Seq <= asOf {
+			e.Private, _ = splitPrivate(e.Private)
+			list = append(list, *e)
 		}
+		return nil
+	})
+	if err == nil && len(list) == 0 {
+		err = fmt.Errorf("%w: %s", ErrNoItem, item)
 	}
-	if len(numbers) == 0 {
-		return nil, fmt.Errorf("%w: %s", ErrNoItem, item)
-	}
-	entries, err := b.entriesAt(ctx, tenant, numbers)
-	if err != nil {
-		return nil, err
-	}
-	for _, seq := range numbers {
-		e := entries[seq]
-		e.Private, _ = splitPrivate(e.Private)
-		list = append(list, e)
-	}
-	return list, nil
+	return list, err
 }
 
 // Lapsed returns the deprecation of a deprecated item; nil if the item is not deprecated.
-func (b Base) Lapsed(ctx context.Context, tenant dag.Tenant, r *ItemRecord) (*Deprecation, error) {
+func (b Items) Lapsed(ctx context.Context, tenant dag.Tenant, r *ItemRecord) (*Deprecation, error) {
 	if !r.Deprecated {
 		return nil, nil
 	}
@@ -222,7 +210,7 @@ func (b Base) Lapsed(ctx context.Context, tenant dag.Tenant, r *ItemRecord) (*De
 }
 
 // Touched returns the time of the last entry about an item. Uses, links and the uncounted entries do not count.
-func (b Base) Touched(ctx context.Context, tenant dag.Tenant, r *ItemRecord, uncounted map[dag.Seq]bool) (last dag.Time, _ error) {
+func (b Items) Touched(ctx context.Context, tenant dag.Tenant, r *ItemRecord, uncounted map[dag.Seq]bool) (last dag.Time, _ error) {
 	entries, err := b.entriesAt(ctx, tenant, slices.DeleteFunc(r.moments(), func(seq dag.Seq) bool { return uncounted[seq] }))
 	for _, e := range entries {
 		last = max(last, e.At)

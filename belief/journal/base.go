@@ -19,8 +19,36 @@ const Forever = history.Forever
 
 // A Base reads and changes the beliefs in a history.
 type Base struct {
+	Changes
+	Items
+	Elements
+}
+
+// Of returns the beliefs of a history. kept is a cache of revisions; nil is no cache.
+func Of(h history.History, kept Kept) Base {
+	r := records{h}
+	return Base{Changes{h}, Items{r}, Elements{r, kept}}
+}
+
+// Changes records decisions about beliefs.
+type Changes struct {
 	history.History
-	Kept Kept // nil: no cache
+}
+
+// Items reads items, and what is recorded of them: revisions, tags, links, uses.
+type Items struct {
+	records
+}
+
+// Elements reads what spaces hold, and what waits for a decision.
+type Elements struct {
+	records
+	kept Kept // nil: no cache
+}
+
+// records reads entries.
+type records struct {
+	history.History
 }
 
 // Kept is a cache of revisions. A revision never changes. Nothing points to an erased revision, so it is never asked for.
@@ -31,7 +59,7 @@ type Kept interface {
 
 // write does a change and returns the number of its last entry, 0 if the change recorded nothing. An error of the change's plan concerns the request, so
 // write returns it without the context that the store wraps around it.
-func (b Base) write(ctx context.Context, tenant dag.Tenant, c history.Change) (whole dag.Seq, _ error) {
+func (b Changes) write(ctx context.Context, tenant dag.Tenant, c history.Change) (whole dag.Seq, _ error) {
 	p := &planned{Change: c}
 	err := b.Write(ctx, tenant, p)
 	if err != nil && p.err != nil && errors.Is(err, p.err) {
@@ -56,7 +84,7 @@ func (p *planned) Plan(k *history.State) (*history.Plan, error) {
 }
 
 // Operate decides a request with the beliefs at the time of the commit, and records the decision.
-func (b Base) Operate(ctx context.Context, tenant dag.Tenant, r Request) (*Outcome, error) {
+func (b Changes) Operate(ctx context.Context, tenant dag.Tenant, r Request) (*Outcome, error) {
 	if err := r.Check(); err != nil {
 		return nil, err
 	}
@@ -102,7 +130,7 @@ func (r *Request) Check() error {
 
 // SetSpace makes a space, or puts it under another policy. It calls check with the elements believed in the space; an error of check
 // refuses the change.
-func (b Base) SetSpace(ctx context.Context, tenant dag.Tenant, s SpacePolicy, check func([]Believed) error) (*SpacePolicy, error) {
+func (b Changes) SetSpace(ctx context.Context, tenant dag.Tenant, s SpacePolicy, check func([]Believed) error) (*SpacePolicy, error) {
 	c := &spacing{asked: s, check: check}
 	if _, err := b.write(ctx, tenant, c); err != nil {
 		return nil, err
@@ -204,7 +232,7 @@ func believed(terms []history.Term, revisions map[dag.Seq]*Revision, entries map
 }
 
 // entriesAt reads entries by their numbers.
-func (b Base) entriesAt(ctx context.Context, tenant dag.Tenant, seqs []dag.Seq) (map[dag.Seq]history.Entry, error) {
+func (b records) entriesAt(ctx context.Context, tenant dag.Tenant, seqs []dag.Seq) (map[dag.Seq]history.Entry, error) {
 	all := make(map[dag.Seq]history.Entry, len(seqs))
 	for some := range slices.Chunk(seqs, 10_000) {
 		list, err := b.Entries(ctx, tenant, history.Page{At: some})
@@ -219,7 +247,7 @@ func (b Base) entriesAt(ctx context.Context, tenant dag.Tenant, seqs []dag.Seq) 
 }
 
 // Space returns the policy of a space as of a number. The error is ErrSpace if the space did not exist.
-func (b Base) Space(ctx context.Context, tenant dag.Tenant, s belief.Space, asOf dag.Seq) (string, error) {
+func (b Elements) Space(ctx context.Context, tenant dag.Tenant, s belief.Space, asOf dag.Seq) (string, error) {
 	lists, err := b.Terms(ctx, tenant, []history.Range{{Index: indexSpaces, Prefix: []byte(s), AsOf: asOf}})
 	if err != nil {
 		return "", err
@@ -237,7 +265,7 @@ func (b Base) Space(ctx context.Context, tenant dag.Tenant, s belief.Space, asOf
 }
 
 // Spaces returns all spaces as of a number, with their policies.
-func (b Base) Spaces(ctx context.Context, tenant dag.Tenant, asOf dag.Seq) (map[belief.Space]string, error) {
+func (b Elements) Spaces(ctx context.Context, tenant dag.Tenant, asOf dag.Seq) (map[belief.Space]string, error) {
 	lists, err := b.Terms(ctx, tenant, []history.Range{{Index: indexSpaces, AsOf: asOf}})
 	if err != nil {
 		return nil, err
@@ -250,7 +278,7 @@ func (b Base) Spaces(ctx context.Context, tenant dag.Tenant, asOf dag.Seq) (map[
 }
 
 // Believed returns the elements of a space as of a number.
-func (b Base) Believed(ctx context.Context, tenant dag.Tenant, s belief.Space, asOf dag.Seq) ([]Believed, error) {
+func (b Elements) Believed(ctx context.Context, tenant dag.Tenant, s belief.Space, asOf dag.Seq) ([]Believed, error) {
 	space := s.Key()
 	lists, err := b.Terms(ctx, tenant, []history.Range{{Index: indexElements, Prefix: space[:], AsOf: asOf}})
 	if err != nil {
@@ -264,7 +292,7 @@ const mostNear = 1024
 
 // Near returns the elements of a space as of a number that rules connect with some statements, over any number of steps. It may return
 // others, too.
-func (b Base) Near(ctx context.Context, tenant dag.Tenant, s belief.Space, of []Stated, asOf dag.Seq) ([]Believed, error) {
+func (b Elements) Near(ctx context.Context, tenant dag.Tenant, s belief.Space, of []Stated, asOf dag.Seq) ([]Believed, error) {
 	asked := map[belief.Slot]bool{}
 	var ranges []history.Range
 	ask := func(of *Stated) {
@@ -305,12 +333,12 @@ func (b Base) Near(ctx context.Context, tenant dag.Tenant, s belief.Space, of []
 }
 
 // held returns the elements that terms name. It reads their revisions from the cache, or else from the history.
-func (b Base) held(ctx context.Context, tenant dag.Tenant, terms []history.Term) ([]Believed, error) {
+func (b Elements) held(ctx context.Context, tenant dag.Tenant, terms []history.Term) ([]Believed, error) {
 	revisions := map[dag.Seq]*Revision{}
 	var missing []dag.Seq
 	for _, seq := range entriesOf(terms) {
-		if b.Kept != nil {
-			if r := b.Kept.Revision(tenant, seq); r != nil {
+		if b.kept != nil {
+			if r := b.kept.Revision(tenant, seq); r != nil {
 				revisions[seq] = r
 				continue
 			}
@@ -322,11 +350,11 @@ func (b Base) held(ctx context.Context, tenant dag.Tenant, terms []history.Term)
 		return nil, err
 	}
 	list, err := believed(terms, revisions, entries)
-	if err == nil && b.Kept != nil {
+	if err == nil && b.kept != nil {
 		for _, seq := range missing {
 			if r := revisions[seq]; r != nil && !r.Erased {
 				r.prepare()
-				b.Kept.Keep(tenant, r)
+				b.kept.Keep(tenant, r)
 			}
 		}
 	}
@@ -334,7 +362,7 @@ func (b Base) held(ctx context.Context, tenant dag.Tenant, terms []history.Term)
 }
 
 // Names returns up to limit items that a space contained as of a number, ascending, with names above after.
-func (b Base) Names(ctx context.Context, tenant dag.Tenant, s belief.Space, after string, limit int, asOf dag.Seq) ([]belief.Item, error) {
+func (b Elements) Names(ctx context.Context, tenant dag.Tenant, s belief.Space, after string, limit int, asOf dag.Seq) ([]belief.Item, error) {
 	space := s.Key()
 	r := history.Range{Index: indexItems, Prefix: space[:], AsOf: asOf, Limit: limit}
 	if after != "" {
@@ -356,28 +384,12 @@ func (b Base) Names(ctx context.Context, tenant dag.Tenant, s belief.Space, afte
 }
 
 // Conflicts returns the refused proposals of a space that waited for a decision as of a number, ascending.
-func (b Base) Conflicts(ctx context.Context, tenant dag.Tenant, s belief.Space, asOf dag.Seq) ([]*Conflict, error) {
+func (b Elements) Conflicts(ctx context.Context, tenant dag.Tenant, s belief.Space, asOf dag.Seq) (list []*Conflict, _ error) {
 	space := s.Key()
-	lists, err := b.Terms(ctx, tenant, []history.Range{{Index: indexConflicts, Prefix: space[:], AsOf: asOf}})
-	if err != nil {
-		return nil, err
-	}
-	var numbers []dag.Seq
-	for i := range lists[0] {
-		numbers = append(numbers, lists[0][i].Since)
-	}
-	entries, err := b.entriesAt(ctx, tenant, numbers)
-	if err != nil {
-		return nil, err
-	}
-	var list []*Conflict
-	for _, seq := range numbers {
-		e := entries[seq]
-		c, err := ReadConflict(&e)
-		if err != nil {
-			return nil, err
-		}
+	err := b.collect(ctx, tenant, []history.Range{{Index: indexConflicts, Prefix: space[:], AsOf: asOf}}, func(_ int, e *history.Entry) error {
+		c, err := ReadConflict(e)
 		list = append(list, c)
-	}
-	return list, nil
+		return err
+	})
+	return list, err
 }

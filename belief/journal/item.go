@@ -31,7 +31,7 @@ type ItemRecord struct {
 }
 
 // Item returns the record of an item as of a number. The error is ErrNoItem if the item did not exist.
-func (b Base) Item(ctx context.Context, tenant dag.Tenant, item belief.Item, asOf dag.Seq) (*ItemRecord, error) {
+func (b Items) Item(ctx context.Context, tenant dag.Tenant, item belief.Item, asOf dag.Seq) (*ItemRecord, error) {
 	h, err := b.ItemHistory(ctx, tenant, item)
 	if err != nil {
 		return nil, err
@@ -49,7 +49,7 @@ type ItemHistory struct {
 }
 
 // ItemHistory returns all records of an item. There may be none.
-func (b Base) ItemHistory(ctx context.Context, tenant dag.Tenant, item belief.Item) (*ItemHistory, error) {
+func (b Items) ItemHistory(ctx context.Context, tenant dag.Tenant, item belief.Item) (*ItemHistory, error) {
 	key := keyBytes(item.Key())
 	lists, err := b.Terms(ctx, tenant, []history.Range{{Index: indexRevisions, Prefix: key}, {Index: indexTags, Prefix: key}, {Index: indexLapsed, Prefix: key}})
 	if err != nil {
@@ -150,7 +150,7 @@ type ItemNow struct {
 }
 
 // Now returns the states of items as of a sequence number, in the order of items. It reads two ranges for each item.
-func (b Base) Now(ctx context.Context, tenant dag.Tenant, items []belief.Item, asOf dag.Seq) ([]ItemNow, error) {
+func (b Items) Now(ctx context.Context, tenant dag.Tenant, items []belief.Item, asOf dag.Seq) ([]ItemNow, error) {
 	list := make([]ItemNow, len(items))
 	places := map[dag.Seq]int{}
 	var numbers []dag.Seq
@@ -196,7 +196,7 @@ func (b Base) Now(ctx context.Context, tenant dag.Tenant, items []belief.Item, a
 }
 
 // Upto returns the number of the last entry of the newest change of an item that was recorded at a time or before it, 0 if there is none.
-func (b Base) Upto(ctx context.Context, tenant dag.Tenant, r *ItemRecord, at dag.Time) (dag.Seq, error) {
+func (b Items) Upto(ctx context.Context, tenant dag.Tenant, r *ItemRecord, at dag.Time) (dag.Seq, error) {
 	entries, err := b.entriesAt(ctx, tenant, r.moments())
 	last := dag.Seq(0)
 	for _, e := range entries {

@@ -42,7 +42,7 @@ type desk struct {
 
 func newDesk(t testing.TB) *desk {
 	s := inmem.Open(&inmem.Disk{}, inmem.Options{})
-	d := &desk{Base: journal.Base{History: s}, t: t, store: s}
+	d := &desk{Base: journal.Of(s, nil), t: t, store: s}
 	if _, err := d.SetSpace(t.Context(), tenant, journal.SpacePolicy{Space: space, Policy: kindsV, At: 1}, func([]journal.Believed) error { return nil }); err != nil {
 		t.Fatal(err)
 	}

@@ -52,7 +52,7 @@ func (l *Link) connects(k *history.State) error {
 }
 
 // AddLink adds a link from a revision, and returns it. If the link exists already, AddLink records nothing and returns the recorded link.
-func (b Base) AddLink(ctx context.Context, tenant dag.Tenant, l Link) (*Link, error) {
+func (b Changes) AddLink(ctx context.Context, tenant dag.Tenant, l Link) (*Link, error) {
 	c := &linking{asked: l}
 	if _, err := b.write(ctx, tenant, c); err != nil {
 		return nil, err

@@ -318,7 +318,7 @@ func TestAttachedAdopted(t *testing.T) {
 		}
 		for asOf := dag.Seq(1); asOf <= d.head(); asOf++ {
 			want := everything(t, d.Base, items, asOf)
-			if got := everything(t, journal.Base{History: other}, items, asOf); !slices.Equal(got, want) {
+			if got := everything(t, journal.Of(other, nil), items, asOf); !slices.Equal(got, want) {
 				t.Fatalf("seed %d: as of %d the copy says\n%q, want\n%q", seed, asOf, got, want)
 			}
 			if was, ok := moments[asOf]; ok && len(was) > 0 && !slices.Equal(was, want) {
@@ -326,7 +326,7 @@ func TestAttachedAdopted(t *testing.T) {
 			}
 		}
 		d.fsck()
-		(&desk{Base: journal.Base{History: other}, t: t, store: other}).fsck()
+		(&desk{Base: journal.Of(other, nil), t: t, store: other}).fsck()
 	}
 	if counts["nothing"] < 20 || counts["attached"] < 200 || counts[journal.Refused] < 20 {
 		t.Errorf("%v", counts)
@@ -338,22 +338,22 @@ func TestAttachedFaults(t *testing.T) {
 	ends := map[dag.Seq]int{}
 	for at := 1; ; at++ {
 		disk := &inmem.Disk{}
-		d := &desk{Base: journal.Base{History: inmem.Open(disk, inmem.Options{})}, t: t}
+		d := &desk{Base: journal.Of(inmem.Open(disk, inmem.Options{}), nil), t: t}
 		if _, err := d.SetSpace(t.Context(), tenant, journal.SpacePolicy{Space: space, Policy: kindsV, At: 1}, func([]journal.Believed) error { return nil }); err != nil {
 			t.Fatal(err)
 		}
 		steps := 0
-		broken := journal.Base{History: inmem.Open(disk, inmem.Options{Step: func(string) error {
+		broken := journal.Of(inmem.Open(disk, inmem.Options{Step: func(string) error {
 			if steps++; steps == at {
 				return errors.New("broken")
 			}
 			return nil
-		}})}
+		}}), nil)
 		r := d.request(journal.Revise, literal(2, 0, false))
 		r.Space, r.NewSpace, r.Tags, r.Links, r.Key = "acme/other", true, []string{"mine"}, []journal.Link{to("created_from", "slice:1")}, dag.Digest{1}
 		_, err := broken.Operate(t.Context(), tenant, r)
 		d.store = inmem.Open(disk, inmem.Options{})
-		d.Base = journal.Base{History: d.store}
+		d.Base = journal.Of(d.store, nil)
 		kept := d.head() == 6
 		if ends[d.head()]++; d.head() != 1 && !kept {
 			t.Errorf("step %d: the head is %d", at, d.head())

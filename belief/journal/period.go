@@ -51,7 +51,7 @@ type stretch struct {
 // Periods returns the periods up to the number asOf in which a literal was believed in a space, ascending. It examines only the newest mostMoments changes of
 // elements from which the literal could follow. under lists the policies of the space, ascending; constraints returns the constraints of a policy. Erased
 // revisions count as if they had never been recorded.
-func (b Base) Periods(ctx context.Context, tenant dag.Tenant, s belief.Space, of belief.Literal, asOf dag.Seq, under []SpacePolicy, constraints func(policy string) (*belief.Constraints, error)) ([]Period, error) {
+func (b Elements) Periods(ctx context.Context, tenant dag.Tenant, s belief.Space, of belief.Literal, asOf dag.Seq, under []SpacePolicy, constraints func(policy string) (*belief.Constraints, error)) ([]Period, error) {
 	all, err := b.stretches(ctx, tenant, s, of)
 	if err != nil {
 		return nil, err
@@ -113,7 +113,7 @@ type mark struct {
 }
 
 // marks reads the entries with some numbers, in the order of the numbers.
-func (b Base) marks(ctx context.Context, tenant dag.Tenant, seqs []dag.Seq) ([]mark, error) {
+func (b Elements) marks(ctx context.Context, tenant dag.Tenant, seqs []dag.Seq) ([]mark, error) {
 	entries, err := b.entriesAt(ctx, tenant, seqs)
 	if err != nil {
 		return nil, err
@@ -158,7 +158,7 @@ func supporting(c *belief.Constraints, live []stretch, of belief.Literal) (list 
 
 // stretches returns the stretches of all elements from which a literal can have followed at any time: the elements of its slot, of the slots of their premises, and
 // so on.
-func (b Base) stretches(ctx context.Context, tenant dag.Tenant, s belief.Space, of belief.Literal) (list []stretch, _ error) {
+func (b Elements) stretches(ctx context.Context, tenant dag.Tenant, s belief.Space, of belief.Literal) (list []stretch, _ error) {
 	asked, next := map[belief.Slot]bool{of.Slot(): true}, []belief.Slot{of.Slot()}
 	for len(next) > 0 {
 		ranges := make([]history.Range, len(next))
@@ -199,7 +199,7 @@ func (b Base) stretches(ctx context.Context, tenant dag.Tenant, s belief.Space, 
 }
 
 // stretchesOf makes stretches of the terms of a slot. A rule has terms in several slots; it is included only for the slot of its conclusion.
-func (b Base) stretchesOf(ctx context.Context, tenant dag.Tenant, terms []history.Term, slot belief.Slot) (list []stretch, _ error) {
+func (b Elements) stretchesOf(ctx context.Context, tenant dag.Tenant, terms []history.Term, slot belief.Slot) (list []stretch, _ error) {
 	entries, err := b.entriesAt(ctx, tenant, entriesOf(terms))
 	if err != nil {
 		return nil, err
@@ -250,7 +250,7 @@ func (p *Period) ended(seq dag.Seq, m mark, c *belief.Constraints, live []stretc
 }
 
 // Policies returns the policies that a space came under up to a number, ascending.
-func (b Base) Policies(ctx context.Context, tenant dag.Tenant, s belief.Space, asOf dag.Seq) (list []SpacePolicy, _ error) {
+func (b Elements) Policies(ctx context.Context, tenant dag.Tenant, s belief.Space, asOf dag.Seq) (list []SpacePolicy, _ error) {
 	lists, err := b.Terms(ctx, tenant, []history.Range{{Index: indexSpaces, Prefix: []byte(s)}})
 	if err != nil {
 		return nil, err
@@ -265,7 +265,7 @@ func (b Base) Policies(ctx context.Context, tenant dag.Tenant, s belief.Space, a
 }
 
 // Erased returns the revisions of items of a space, up to a number and ascending, that rest on some turns and whose private half was erased.
-func (b Base) Erased(ctx context.Context, tenant dag.Tenant, s belief.Space, turns []dag.TurnID, asOf dag.Seq) (list []*Revision, _ error) {
+func (b Items) Erased(ctx context.Context, tenant dag.Tenant, s belief.Space, turns []dag.TurnID, asOf dag.Seq) (list []*Revision, _ error) {
 	seen := map[dag.Seq]bool{}
 	for some := range slices.Chunk(turns, history.MaxRanges) {
 		ranges := make([]history.Range, len(some))

@@ -22,7 +22,7 @@ type Recorded struct {
 }
 
 // Recorded returns up to limit entries of beliefs numbered above after, ascending.
-func (b Base) Recorded(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]Recorded, error) {
+func (b Items) Recorded(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]Recorded, error) {
 	var list []Recorded
 	for lacking := limit; lacking > 0; lacking = limit - len(list) {
 		page, err := b.Entries(ctx, tenant, history.Page{After: after, Limit: lacking})

@@ -11,8 +11,8 @@ import (
 // statement still holds.
 
 // plain reports whether a proposal adds only statements, and no link, tag or space.
-func (w *writing) plain() bool {
-	return w.Operator == Propose && len(w.Links)+len(w.Incoming)+len(w.Tags) == 0 && !w.NewSpace
+func (r *Request) plain() bool {
+	return r.Operator == Propose && len(r.Links)+len(r.Incoming)+len(r.Tags) == 0 && !r.NewSpace
 }
 
 // repeats reports whether a believed revision by the same caller says everything that the proposal says, in the same words and on the
@@ -55,9 +55,9 @@ func (w *writing) said(r *Revision) bool {
 }
 
 // writtenAs reports whether a wording spells the literals of the request as the request does.
-func (w *writing) writtenAs(other Wording) bool {
-	for _, l := range slices.Concat(w.Statements, w.Premises) {
-		if other[l] != w.Request.Wording[l] {
+func (r *Request) writtenAs(other Wording) bool {
+	for _, l := range slices.Concat(r.Statements, r.Premises) {
+		if other[l] != r.Wording[l] {
 			return false
 		}
 	}

@@ -160,7 +160,7 @@ func (f *folding) put(k *history.State, r record, e history.Entry) error {
 
 // Resolve ends a conflict. With a request, the same change first decides the request; if it records nothing because it is refused or dry,
 // the conflict goes on waiting.
-func (b Base) Resolve(ctx context.Context, tenant dag.Tenant, r Resolution, request *Request) (*Resolution, *Outcome, error) {
+func (b Changes) Resolve(ctx context.Context, tenant dag.Tenant, r Resolution, request *Request) (*Resolution, *Outcome, error) {
 	if err := r.check(); err != nil {
 		return nil, nil, err
 	}
@@ -200,7 +200,7 @@ func (b Base) Resolve(ctx context.Context, tenant dag.Tenant, r Resolution, requ
 }
 
 // Conflict returns a conflict that waits in a space as of a number.
-func (b Base) Conflict(ctx context.Context, tenant dag.Tenant, s belief.Space, seq, asOf dag.Seq) (*Conflict, error) {
+func (b Elements) Conflict(ctx context.Context, tenant dag.Tenant, s belief.Space, seq, asOf dag.Seq) (*Conflict, error) {
 	list, err := b.Conflicts(ctx, tenant, s, asOf)
 	if err != nil {
 		return nil, err
@@ -214,7 +214,7 @@ func (b Base) Conflict(ctx context.Context, tenant dag.Tenant, s belief.Space, s
 }
 
 // AddUse records a use of an existing revision.
-func (b Base) AddUse(ctx context.Context, tenant dag.Tenant, u Use) (*Use, error) {
+func (b Changes) AddUse(ctx context.Context, tenant dag.Tenant, u Use) (*Use, error) {
 	key := keyBytes(u.Of.Item.Key())
 	s := &step{
 		needs: func(k *history.State) (n history.Needs) {
@@ -238,7 +238,7 @@ func (b Base) AddUse(ctx context.Context, tenant dag.Tenant, u Use) (*Use, error
 }
 
 // Used returns the uses of items as of a number, in the order of the items and of time. The cost is one range for each item.
-func (b Base) Used(ctx context.Context, tenant dag.Tenant, items []belief.Item, asOf dag.Seq) ([][]*Use, error) {
+func (b Items) Used(ctx context.Context, tenant dag.Tenant, items []belief.Item, asOf dag.Seq) ([][]*Use, error) {
 	ranges := make([]history.Range, len(items))
 	for i, item := range items {
 		ranges[i] = history.Range{Index: indexUses, Prefix: keyBytes(item.Key()), AsOf: asOf}
@@ -253,7 +253,7 @@ func (b Base) Used(ctx context.Context, tenant dag.Tenant, items []belief.Item, 
 }
 
 // Links returns the links from revisions, or if incoming the links to addresses, as of a number.
-func (b Base) Links(ctx context.Context, tenant dag.Tenant, of []string, incoming bool, asOf dag.Seq) ([][]*Link, error) {
+func (b Items) Links(ctx context.Context, tenant dag.Tenant, of []string, incoming bool, asOf dag.Seq) ([][]*Link, error) {
 	index := indexLinks
 	if incoming {
 		index = indexLinked
@@ -272,7 +272,7 @@ func (b Base) Links(ctx context.Context, tenant dag.Tenant, of []string, incomin
 }
 
 // collect calls fn with each entry that began a term of a range, and the index of the range.
-func (b Base) collect(ctx context.Context, tenant dag.Tenant, ranges []history.Range, fn func(i int, e *history.Entry) error) error {
+func (b records) collect(ctx context.Context, tenant dag.Tenant, ranges []history.Range, fn func(i int, e *history.Entry) error) error {
 	const most = 4096
 	for from := 0; from < len(ranges); from += most {
 		lists, err := b.Terms(ctx, tenant, ranges[from:min(from+most, len(ranges))])
@@ -316,7 +316,7 @@ type Lowering struct {
 var ErrChanged = errors.New("the item was changed meanwhile")
 
 // Lower records lower confidences in one change, and returns the number of the change's last entry. It refuses published revisions.
-func (b Base) Lower(ctx context.Context, tenant dag.Tenant, list []Lowering, by string, at dag.Time, salt dag.Salt) (whole dag.Seq, _ error) {
+func (b Changes) Lower(ctx context.Context, tenant dag.Tenant, list []Lowering, by string, at dag.Time, salt dag.Salt) (whole dag.Seq, _ error) {
 	if len(list) == 0 {
 		return 0, nil
 	}

@@ -32,8 +32,8 @@ func (w *writing) unvouched(b *base, d *belief.Decision) error {
 }
 
 // vouchedFor reports whether a person vouches for a believed statement of an item.
-func (w *writing) vouchedFor(item belief.Item) bool {
-	s := w.items[item]
+func (f *folding) vouchedFor(item belief.Item) bool {
+	s := f.items[item]
 	return s != nil && s.live() != 0 && slices.ContainsFunc(s.current.Statements, func(s Stated) bool { return s.Rank.Class >= belief.Human })
 }
 

@@ -18,7 +18,7 @@ type Dependent struct {
 
 // Dependents returns the links to a revision, the links to the revisions that these come from, and so on over depth steps. It follows
 // each revision once, and takes no further step once it has MaxNeighbours links.
-func (b Base) Dependents(ctx context.Context, tenant dag.Tenant, of belief.Address, depth int, asOf dag.Seq) ([]Dependent, error) {
+func (b Items) Dependents(ctx context.Context, tenant dag.Tenant, of belief.Address, depth int, asOf dag.Seq) ([]Dependent, error) {
 	seen := map[string]bool{of.String(): true}
 	next := []string{of.String()}
 	var all []Dependent
@@ -42,7 +42,7 @@ func (b Base) Dependents(ctx context.Context, tenant dag.Tenant, of belief.Addre
 }
 
 // EachLink calls fn with each link of a tenant up to a number, in no particular order, until fn returns false.
-func (b Base) EachLink(ctx context.Context, tenant dag.Tenant, upTo dag.Seq, fn func(*Link) bool) error {
+func (b Items) EachLink(ctx context.Context, tenant dag.Tenant, upTo dag.Seq, fn func(*Link) bool) error {
 	const most = 4096
 	r := history.Range{Index: indexLinks, Limit: most, Entries: true}
 	for {

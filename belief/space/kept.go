@@ -48,7 +48,7 @@ func NewKept(s history.History, still func() error) *Kept {
 }
 
 // Journal returns the records of beliefs in the epoch.
-func (c *Kept) Journal() journal.Base { return journal.Base{History: c.store, Kept: c} }
+func (c *Kept) Journal() journal.Base { return journal.Of(c.store, c) }
 
 type revisionKey struct {
 	tenant dag.Tenant
@@ -199,7 +199,7 @@ func (w *webs) of(tenant dag.Tenant) *tenantWeb {
 // Begin reads all links of the tenant.
 func (t *tenantWeb) Begin(ctx context.Context, to dag.Seq) (dag.Seq, error) {
 	web := journal.NewWeb()
-	err := journal.Base{History: t.webs.store}.EachLink(ctx, t.tenant, to, func(l *journal.Link) bool {
+	err := journal.Of(t.webs.store, nil).EachLink(ctx, t.tenant, to, func(l *journal.Link) bool {
 		web.Add(l)
 		return t.webs.fits(web)
 	})
@@ -257,7 +257,7 @@ func (w *webs) dependents(ctx context.Context, tenant dag.Tenant, of belief.Addr
 		w.kept.Put(tenant, t, size+besides)
 	}
 	if web == nil {
-		return journal.Base{History: w.store}.Dependents(ctx, tenant, of, depth, asOf)
+		return journal.Of(w.store, nil).Dependents(ctx, tenant, of, depth, asOf)
 	}
 	return list, nil
 }

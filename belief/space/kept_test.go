@@ -25,7 +25,7 @@ import (
 // readImpact is Resolve and Impact by what the store says alone: all of the item, each link by the index, and what follows from the whole space.
 func readImpact(t testing.TB, s store.Store, a belief.Address, depth int) (*journal.ItemRecord, []string, []journal.Dependent) {
 	t.Helper()
-	b := journal.Base{History: s}
+	b := journal.Of(s, nil)
 	record, err := b.Item(t.Context(), tenant, a.Item, a.Seq)
 	if err != nil {
 		return nil, nil, nil

@@ -22,7 +22,7 @@ func recordedBefore(t *testing.T, s *inmem.Store, in journal.Request) *journal.O
 	t.Helper()
 	in.Space, in.Span, in.Policy, in.Constraints, in.At = beliefSpace, belief.Always, "desk@1", &belief.Constraints{}, 1_780_000_000_000_000
 	in.Revision.Source, in.Revision.Confidence = "manual", dag.One
-	return must(journal.Base{History: s}.Operate(t.Context(), tenant, in))
+	return must(journal.Of(s, nil).Operate(t.Context(), tenant, in))
 }
 
 // TestUnlistedKinds tries each way in which an item can begin with a kind that the policy of its space does not list. Each is refused with the kind,

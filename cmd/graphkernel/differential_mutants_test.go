@@ -277,7 +277,7 @@ func strangeValue(r *rand.Rand, v any) any {
 		return next
 	case json.Number:
 		strange := []raw{"0", "1", "2", "-1", "-0", "0.5", "0.50", "0.000001", "0.0000001", "1.5", "1e3", "64", "65", "10000", "10001", "9007199254740991", "9007199254740992", "281474976710656", "1.0",
-			"300000", "850000", "1000000", "1000001", "10", "10.5", "9.999999", "2000", "2001", "1099511627777", "4503599627370497"}
+			"256", "257", "1024", "1025", "9999", "300000", "850000", "1000000", "1000001", "10", "10.5", "9.999999", "2000", "2001", "1099511627777", "4503599627370497"}
 		return strange[r.IntN(len(strange))]
 	case string:
 		return strangeString(r, v)
@@ -290,11 +290,11 @@ func strangeString(r *rand.Rand, was string) any {
 		return "x"
 	}
 	strange := []string{
-		"", "x", strings.ToUpper(was), was + " ", was[:len(was)-1], was + "0", "é", "\x1b[2J", "\u0085", "\u202e", "gkp/1", "gkp/2", "gkl/1", "gkl/2", "gkd/3", "gkf/2",
-		"slice", "policy", "slice_policy_v1", "slice_policy_v2", "other", "other.kernel.example", "default.elsewhere.example", "default", "k2", "parent", "child", "sibling", "anchor",
+		"", "x", strings.ToUpper(was), was + " ", was[:len(was)-1], was + "0", "é", "\x1b[2J", "\u0085", "\u202e", "gkp/1", "gkp/2", "gkp/3", "gkl/1", "gkl/2", "gkd/3", "gkd/5", "gkd/6", "gkf/2",
+		"slice", "policy", "slice_policy_v1", "slice_policy_v2", "slice_policy_v3", "other", "other.kernel.example", "default.elsewhere.example", "default", "k2", "parent", "child", "sibling", "anchor",
 		"1970-01-01T00:00:00.000000Z", "9999-12-31T23:59:59.999999Z", "2026-03-14T03:00:00Z", "00000000-0000-0000-0000-000000000000", "erased", "withheld", "spawn", "merge", "tool",
-		strings.Repeat("0", 64), strings.Repeat("x", 300), "synthesis", "Default", "slice-0123456789abcdef.json", "default@1", "default@01", "AA==", "AB==", "gkc/1", "gkd/4", "context", "facts", "fact", "turn", "context_policy_v1", "markdown", "xml", "text", "openai", "anthropic", "json",
-		"prompts", "search", "user", "`x`", " x ", "\r\n",
+		strings.Repeat("0", 64), strings.Repeat("x", 300), "synthesis", "Default", "slice-0123456789abcdef.json", "default@1", "default@01", "AA==", "AB==", "gkc/1", "gkc/2", "gkd/4", "context", "facts", "fact", "turn", "context_policy_v1", "markdown", "xml", "text", "openai", "anthropic", "json",
+		"prompts", "search", "user", "`x`", " x ", "\r\n", "system", "owner", "member", "agent", "guest", "outside", "person", "harness", "prompt", "touch",
 	}
 	if r.IntN(3) == 0 { // another letter in the same form
 		b := []byte(was)

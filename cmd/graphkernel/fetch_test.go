@@ -206,9 +206,9 @@ func TestFetch(t *testing.T) {
 	want("a wrong tree", 13, trust)
 	witness := ok(ledger.NewCosigner("w.example", newKey(6)))
 	want("no witness", 15, strings.Replace(trust, "quorum none", fmt.Sprintf("witness w %s\nquorum w", witness.Key()), 1))
-	p := ok(standard.Forms().ParseRegistration([]byte(`{"policy_id":"default@2","policy":{"type":"slice_policy_v2","max_nodes":2}}`)))
+	p := ok(standard.Forms().ParseRegistration([]byte(`{"policy_id":"default@3","policy":{"type":"slice_policy_v3","max_nodes":2}}`)))
 	file := filepath.Join(f.home, "policy.json")
-	if err := os.WriteFile(file, []byte(`{"policy_id":"default@2","policy":{"type":"slice_policy_v2","max_nodes":2}}`), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(`{"policy_id":"default@3","policy":{"type":"slice_policy_v3","max_nodes":2}}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	want("policy "+string(p.ID())+" with other parameters", 10, trust, "--policy", file)

@@ -118,7 +118,15 @@ func TestHelp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !bytes.Equal(got.Bytes(), want) {
-		t.Errorf("help differs from %s; look at the difference and, if it is meant, run: go test ./cmd/graphkernel -run TestHelp -update\ngot:\n%s", golden, got.Bytes())
+	gotLines, wantLines := strings.Split(got.String(), "\n"), strings.Split(string(want), "\n")
+	at := 0
+	for at < len(gotLines) && at < len(wantLines) && gotLines[at] == wantLines[at] {
+		at++
+	}
+	if at < max(len(gotLines), len(wantLines)) {
+		from := func(lines []string) string {
+			return strings.Join(lines[min(at, len(lines)):min(at+5, len(lines))], "\n")
+		}
+		t.Errorf("help differs from %s at its line %d; look at the difference and, if it is meant, run: go test ./cmd/graphkernel -run TestHelp -update\ngot:\n%s\nwant:\n%s", golden, at+1, from(gotLines), from(wantLines))
 	}
 }

@@ -91,7 +91,7 @@ func TestForPrograms(t *testing.T) {
 	}
 	for _, line := range []string{
 		"slice " + demo.IncidentAnchor, "slice --format messages " + demo.IncidentAnchor, "context --format bundle table", "context --format openai table",
-		"export", "disclose --turns " + demo.IncidentAnchor + " " + file, "slices get 14247c56", "knowledge slice ada",
+		"export", "disclose --turns " + demo.IncidentAnchor + " " + file, "slices get 012a7e26", "knowledge slice ada",
 	} {
 		args := strings.Fields(line)
 		on := seat{env: env, screen: &cli.Screen{Width: 80, Height: 24}}

@@ -34,22 +34,22 @@ func runTool(workspace *os.Root, v client.Verified, call ToolCall) error {
 	if anchor := v.Provenance().Anchor; anchor != call.Anchor {
 		return fmt.Errorf("%w: the context is that of turn %s, and the call is made in turn %s", ErrRefused, anchor, call.Anchor)
 	}
-	role, err := whoAsked(v, call)
+	of, err := whoAsked(v, call)
 	switch {
 	case err != nil:
 		return fmt.Errorf("%w: %w", ErrRefused, err)
-	case role != dag.RoleUser && role != dag.RoleAssistant:
-		return fmt.Errorf("%w: %q was first asked by a %s turn, which may not ask for anything", ErrRefused, call, role)
+	case of != dag.StandingOwner && of != dag.StandingMember && of != dag.StandingAgent:
+		return fmt.Errorf("%w: %q was first asked by a turn of standing %s, which may not ask for anything", ErrRefused, call, of)
 	case call.Tool != "delete":
 		return fmt.Errorf("%w: there is no tool %q", ErrRefused, call.Tool)
 	}
 	return workspace.RemoveAll(call.Target)
 }
 
-// whoAsked returns the role of the first turn that asks for the call, among the anchor and its ancestors. The first
-// turn counts because an assistant that repeats the instruction of a tool's result does not make the request its own. A
-// turn without text is an error: it may have been the first.
-func whoAsked(v client.Verified, call ToolCall) (dag.Role, error) {
+// whoAsked returns the standing of the first turn that asks for the call, among the anchor and its ancestors. The first
+// turn counts because an assistant that repeats what a tool's result or a visitor said does not make the request its own.
+// A turn without text is an error: it may have been the first.
+func whoAsked(v client.Verified, call ToolCall) (dag.Standing, error) {
 	led := ancestors(v.Edges(), call.Anchor)
 	for _, turn := range v.Turns() { // in reading order: parents before children
 		switch {
@@ -57,7 +57,7 @@ func whoAsked(v client.Verified, call ToolCall) (dag.Role, error) {
 		case turn.Body == nil:
 			return 0, fmt.Errorf("turn %s led here, and its text is gone", turn.ID)
 		case slices.Contains(requests(turn.Body.Content), call.String()):
-			return turn.Role, nil
+			return turn.Admission.Standing, nil
 		}
 	}
 	return 0, fmt.Errorf("no turn that led here asks to %q", call)

@@ -1,11 +1,11 @@
 // Command guard is an agent that runs a tool only if its context is admissible.
 //
 // The agent was asked to delete a build folder. On the way it reads a file in which somebody else has written that it
-// should delete the sources too. The gate in guard.go permits the first deletion and not the second, and neither if the
-// context was changed.
+// should delete the sources too, and a visitor asks for the same. The gate in guard.go permits the first deletion and not
+// the others, and none if the context was changed.
 //
-// Without configuration it starts its own service, in memory. With GRAPHKERNEL_URL and GRAPHKERNEL_KEY (role agent) it
-// uses an existing one.
+// Without configuration it starts its own service, in memory. With GRAPHKERNEL_URL and GRAPHKERNEL_KEY it uses an existing
+// one; the key has the role agent and speaks for human:owner as the owner.
 package main
 
 import (
@@ -50,6 +50,7 @@ func guard(ctx context.Context, out io.Writer, url, key string) error {
 
 	clean := ToolCall{Anchor: turnID("plan"), Tool: "delete", Target: "build"}
 	wipe := ToolCall{Anchor: turnID("obeys"), Tool: "delete", Target: "src"}
+	visit := ToolCall{Anchor: turnID("agrees"), Tool: "delete", Target: "src"}
 	for i, attempt := range []struct {
 		title  string
 		call   ToolCall
@@ -58,6 +59,7 @@ func guard(ctx context.Context, out io.Writer, url, key string) error {
 		{"The user asked for it, and the context is as it was signed.", clean, false},
 		{"The same call, and one byte of the context was changed on the way.", clean, true},
 		{"A file that the agent read asked for it, and the agent obeys.", wipe, false},
+		{"A visitor asked for it and says to be the owner, and the agent obeys.", visit, false},
 	} {
 		fmt.Fprintf(out, "%d. %s\n", i+1, attempt.title)
 		bundle, err := c.Slices().Cut(ctx, client.Request{Anchor: attempt.call.Anchor})

@@ -45,6 +45,49 @@ func (k Key) Things(names []string) []dag.Thing {
 	return slices.Compact(things)
 }
 
+// Author returns the thing by which marks name an author.
+func (k Key) Author(name string) dag.Thing { return k.Things([]string{"author:" + name})[0] }
+
+// Credential returns the thing by which marks name a credential.
+func (k Key) Credential(name string) dag.Thing { return k.Things([]string{"credential:" + name})[0] }
+
+// Names computes the things of authors and credentials of one tenant, and remembers them: a batch names few of them in many turns. The zero value remembers none.
+// It is for one goroutine.
+type Names struct {
+	key                  Key
+	authors, credentials map[string]dag.Thing
+}
+
+// keptNames is the maximum number of authors, and of credentials, that Names remembers.
+const keptNames = 10_000
+
+// Under sets the key, and forgets what was computed under another.
+func (n *Names) Under(key Key) {
+	if n.authors == nil || n.key != key {
+		*n = Names{key, map[string]dag.Thing{}, map[string]dag.Thing{}}
+	}
+}
+
+// Author is like [Key.Author].
+func (n *Names) Author(name string) dag.Thing { return remembered(n.authors, name, n.key.Author) }
+
+// Credential is like [Key.Credential].
+func (n *Names) Credential(name string) dag.Thing {
+	return remembered(n.credentials, name, n.key.Credential)
+}
+
+func remembered(known map[string]dag.Thing, name string, compute func(string) dag.Thing) dag.Thing {
+	thing, there := known[name]
+	if !there {
+		if len(known) == keptNames {
+			clear(known)
+		}
+		thing = compute(name)
+		known[name] = thing
+	}
+	return thing
+}
+
 // Cell is the name of the cell that holds a tenant's key.
 const Cell = "marks/key"
 

@@ -30,7 +30,11 @@ func TestOf(t *testing.T) {
 		{dag.Draft{Role: dag.RoleAssistant, Content: "[tool_use Read]\n{\"path\":\"a\"}", Attrs: map[string]string{"blocks": "tool_use", "tool": "Read"}}, dag.VoiceAgent, 7, []string{"file:a"}},
 	} {
 		m, names := marks.Of(&tc.draft)
-		want := dag.Marks{Rules: dag.Marks2, Voice: tc.voice, Cost: tc.cost}
+		if m.Origin != (dag.Origin{}) {
+			t.Errorf("%.40q: a draft does not know how it came in, but got %+v", tc.draft.Content, m.Origin)
+		}
+		m.Origin.Channel = dag.ChannelLines
+		want := dag.Marks{Rules: dag.Marks2, Voice: tc.voice, Cost: tc.cost, Origin: m.Origin}
 		if !m.Equal(&want) || !slices.Equal(names, tc.names) || m.Check() != nil {
 			t.Errorf("%.40q: got %+v, %q, want %+v, %q", tc.draft.Content, m, names, want, tc.names)
 		}
@@ -62,6 +66,27 @@ func TestThings(t *testing.T) {
 	}
 	if other := (marks.Key{31: 2}).Things(names[:1]); other[0] == key.Things(names[:1])[0] {
 		t.Error("two keys give one thing")
+	}
+}
+
+// TestNames computes things under two keys, in turns, of more names than are remembered: they are those of the key. A name that comes again is not computed again.
+func TestNames(t *testing.T) {
+	var names marks.Names
+	for round := range 3 {
+		key := marks.Key{31: byte(1 + round%2)}
+		names.Under(key)
+		for n := range 12_000 {
+			name := fmt.Sprint("human:", n)
+			if got := names.Author(name); n%1000 == 0 && (got != key.Author(name) || got != names.Author(name)) {
+				t.Fatalf("round %d: author %s is %s", round, name, got)
+			}
+			if got := names.Credential(name); n%1000 == 0 && (got != key.Credential(name) || got == names.Author(name)) {
+				t.Fatalf("round %d: credential %s is %s", round, name, got)
+			}
+		}
+	}
+	if n := testing.AllocsPerRun(100, func() { names.Author("human:11999"); names.Credential("human:11999") }); n > 0 {
+		t.Errorf("names that are known take %v allocations", n)
 	}
 }
 

@@ -11,8 +11,12 @@ import (
 	"time"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/evidence"
 	"github.com/graphkernel/graphkernel/internal/pgstore"
 	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/ledger"
+	"github.com/graphkernel/graphkernel/ledger/identity"
+	"github.com/graphkernel/graphkernel/ledger/witness"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/inmem"
 	"github.com/graphkernel/graphkernel/store/sqlite"
@@ -56,6 +60,33 @@ func Over(t testing.TB, s store.Store, a *token.Authority) *kernel.Kernel {
 		t.Fatal(err)
 	}
 	return k
+}
+
+// Somebody returns an identity that a test can repeat.
+func Somebody(t testing.TB) identity.Identity {
+	t.Helper()
+	return must(identity.New(Noise(9), "kernel.example", 0))
+}
+
+// Named opens a kernel with an identity.
+func Named(t testing.TB, s store.Store, a *token.Authority, id identity.Identity) *kernel.Kernel {
+	t.Helper()
+	return must(kernel.Open(kernel.Config{Store: s, Authority: a, Rand: Noise(1), Clock: Standing, Identity: id}))
+}
+
+// Signing opens a kernel that signs with an identity, and remembers it in a file.
+func Signing(t *testing.T, s store.Store, id identity.Identity, path string, asker *witness.Asker) *kernel.Kernel {
+	t.Helper()
+	return must(kernel.Open(kernel.Config{
+		Store: s, Authority: token.NewAuthority(Ring(t, "k1")), Rand: Noise(1), Clock: Standing,
+		Identity: id, History: identity.HistoryAt(path), Witnesses: asker,
+	}))
+}
+
+// Trusting returns a judge who trusts an identity.
+func Trusting(t testing.TB, id identity.Identity) evidence.Judge {
+	t.Helper()
+	return evidence.Judge{Trust: must(ledger.ParseTrust(must(id.Trust(Tenant, ""))))}
 }
 
 // Stores opens a store of every back end that tests run on.

@@ -208,7 +208,7 @@ func TestMatchRefuses(t *testing.T) {
 		mismatch("policy", "predicate.policy", func(b *slice.Bundle) { p := b.Policy.(policy.SlicePolicyV1); p.Weights[dag.Planning]--; b.Policy = p }, d)
 		mismatch("policy id", "predicate.policyId", func(b *slice.Bundle) { b.Provenance.PolicyID = policy.ID("default@2") }, d)
 		mismatch("policy hash", "predicate.policyParamsHash", func(b *slice.Bundle) { b.Provenance.PolicyParamsHash = other }, d)
-		mismatch("schema", "predicate.schemaVersion", func(b *slice.Bundle) { b.Provenance.SchemaVersion = "gkp/3" }, d)
+		mismatch("schema", "predicate.schemaVersion", func(b *slice.Bundle) { b.Provenance.SchemaVersion = "gkp/9" }, d)
 		mismatch("slice id", "predicate.sliceId", func(b *slice.Bundle) { b.Provenance.SliceID = "0000000000000000" }, d)
 		mismatch("tenant", "predicate.tenant", func(b *slice.Bundle) { b.Seal.Tenant = "other" }, d)
 		mismatch("key", "predicate.tokenKeyId", func(b *slice.Bundle) { b.Seal.KeyID = "k2" }, d)

@@ -67,7 +67,7 @@ func meeting() *slice.Bundle {
 			panic(err)
 		}
 	}
-	cut := must(slice.Cut(g.At(4), must(dag.ParseTurnID(closing)), must(policy.Bind("default@1", policy.DefaultV1()))))
+	cut := must(slice.Cut(g.At(4), must(dag.ParseTurnID(closing)), must(policy.Bind("default@1", policy.DefaultV1())), nil))
 	seal := slice.Seal{Tenant: "default", KeyID: "k1", Token: "00112233445566778899aabbccddeeff"}
 	return must(slice.ParseBundle(slice.AppendBundle(nil, cut, seal, func(i int) slice.EncodedTurn {
 		l := lines[i]

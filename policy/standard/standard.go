@@ -13,6 +13,7 @@ import (
 	"github.com/graphkernel/graphkernel/retrieval"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/slice/facts"
+	"github.com/graphkernel/graphkernel/standing"
 )
 
 // given contains the policies that every tenant has from the start.
@@ -20,9 +21,11 @@ var given = func() map[policy.ID]policy.Parameters {
 	all := map[policy.ID]policy.Parameters{
 		policy.DefaultV1ID: policy.DefaultV1(),
 		policy.DefaultV2ID: policy.DefaultV2(),
+		policy.DefaultV3ID: policy.DefaultV3(),
 		facts.PolicyID:     facts.DefaultPolicy(),
 		retrieval.PolicyID: retrieval.DefaultPolicy(), retrieval.DensePolicyID: retrieval.DensePolicy(), retrieval.FindPolicyID: retrieval.FindPolicy(),
 		contexts.DefaultID: contexts.Default(), kinds.ID: kinds.Default(), rules.ID: rules.Default(), rules.V1ID: rules.DefaultV1(),
+		standing.AloneID: standing.Alone(), standing.TeamID: standing.Team(), standing.ServiceID: standing.Service(),
 	}
 	for id, p := range contexts.Profiles() {
 		all[id] = p
@@ -32,7 +35,7 @@ var given = func() map[policy.ID]policy.Parameters {
 
 // Forms returns the types of policies that this program knows.
 func Forms() policy.Forms {
-	return policy.Forms{policy.SliceForm, policy.SliceFormV2, facts.PolicyForm, retrieval.PolicyForm, contexts.PolicyForm, guard.Form, retention.Form, kinds.Form, rules.Form}
+	return policy.Forms{policy.SliceForm, policy.SliceFormV2, policy.SliceFormV3, facts.PolicyForm, retrieval.PolicyForm, contexts.PolicyForm, guard.Form, retention.Form, kinds.Form, rules.Form, standing.Form}
 }
 
 // Registry returns the registry that every tenant has at the start.

@@ -36,7 +36,7 @@ func (s *scoring) shares(term string) []share {
 		s.shared = append(s.shared, list[:n]...)
 		postings = postings[placeOf(postings, int(x.conversations[of].begin)):]
 	}
-	s.shared = x.shared(s.shared, postings)
+	s.shared = x.of.shared(s.shared, postings)
 	return s.shared
 }
 

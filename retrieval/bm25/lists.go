@@ -4,8 +4,20 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 )
+
+// A lexicon has the terms of turns, and the turns with each term.
+type lexicon struct {
+	terms    map[string]int32
+	names    []string     // by term
+	lists    []*someLists // by term
+	runs     []*Run       // ascending
+	lazy     sync.RWMutex // guards terms, lists and runs while the index is read
+	unpacked atomic.Int64 // bytes unpacked from runs
+	forward  []int32      // the numbers of the distinct terms of each turn that is in no run, ascending, one turn after the other
+}
 
 // A termList contains the turns with a term.
 type termList struct {
@@ -25,7 +37,7 @@ type reading struct {
 type someLists [1 << 10]termList
 
 // listOf returns the list of the term with a number.
-func (x *Index) listOf(id int32) *termList {
+func (x *lexicon) listOf(id int32) *termList {
 	return &x.lists[id/int32(len(someLists{}))][id%int32(len(someLists{}))]
 }
 
@@ -36,7 +48,7 @@ type posting struct{ turn, count int32 }
 const sizeOfPosting, sizeOfTerm = 8, 4
 
 // Unpacked returns the number of bytes that the index has unpacked from its runs.
-func (x *Index) Unpacked() int { return int(x.unpacked.Load()) }
+func (x *lexicon) Unpacked() int { return int(x.unpacked.Load()) }
 
 // A share says how often a term occurs in a conversation.
 type share struct {
@@ -45,10 +57,10 @@ type share struct {
 }
 
 // list returns the postings of a term and a reading of them; nil if no turn has the term. They must not be changed.
-func (x *Index) list(name string) ([]posting, *reading) {
+func (x *lexicon) list(name string, of conversationsOf) ([]posting, *reading) {
 	if len(x.runs) == 0 {
 		if id, ok := x.terms[name]; ok {
-			return x.complete(id)
+			return x.complete(id, of)
 		}
 		return nil, nil
 	}
@@ -70,17 +82,17 @@ func (x *Index) list(name string) ([]posting, *reading) {
 		}
 		id = x.idOf(name)
 	}
-	return x.complete(id)
+	return x.complete(id, of)
 }
 
 // current reports whether a reading includes all postings of a list.
-func (x *Index) current(l *termList, r *reading) bool {
+func (x *lexicon) current(l *termList, r *reading) bool {
 	return r != nil && r.runs == len(x.runs) && r.of == len(l.postings)
 }
 
 // complete returns the postings of the term with a number, and a reading of them. It unpacks postings of runs if necessary; if the index
 // has runs, the caller must hold lazy.
-func (x *Index) complete(id int32) ([]posting, *reading) {
+func (x *lexicon) complete(id int32, of conversationsOf) ([]posting, *reading) {
 	l := x.listOf(id)
 	last := l.read.Load()
 	if x.current(l, last) {
@@ -103,7 +115,7 @@ func (x *Index) complete(id int32) ([]posting, *reading) {
 		x.unpacked.Add(int64(sizeOfPosting * (len(all) - len(l.postings))))
 		l.postings = slices.Clip(all)
 	}
-	r.of, r.shares = len(l.postings), x.shared(nil, l.postings)
+	r.of, r.shares = len(l.postings), of.shared(nil, l.postings)
 	for _, p := range l.postings {
 		r.peak = max(r.peak, p.count)
 	}
@@ -121,14 +133,14 @@ func (r *reading) widest(reach int) int64 {
 }
 
 // shared appends the shares of the conversations of some postings. None of these conversations may be in the list already.
-func (x *Index) shared(list []share, postings []posting) []share {
+func (of conversationsOf) shared(list []share, postings []posting) []share {
 	begin := len(list)
 	for _, p := range postings {
-		of := x.of[p.turn]
-		if last := len(list) - 1; last >= begin && list[last].conversation == of {
+		c := of[p.turn]
+		if last := len(list) - 1; last >= begin && list[last].conversation == c {
 			list[last].count += int64(p.count)
 		} else {
-			list = append(list, share{of, int64(p.count)})
+			list = append(list, share{c, int64(p.count)})
 		}
 	}
 	some := list[begin:]
@@ -145,7 +157,7 @@ func (x *Index) shared(list []share, postings []posting) []share {
 }
 
 // idOf returns the number of a term. A new term gets a number.
-func (x *Index) idOf(name string) int32 {
+func (x *lexicon) idOf(name string) int32 {
 	id, ok := x.terms[name]
 	if !ok {
 		name = strings.Clone(name) // because it may be part of a run's names
@@ -159,7 +171,7 @@ func (x *Index) idOf(name string) int32 {
 }
 
 // post counts an occurrence of a term in the last turn.
-func (x *Index) post(n int32, term *Term) {
+func (x *lexicon) post(n int32, term *Term) {
 	if term.id == 0 {
 		term.id = x.idOf(term.text) + 1
 	}
@@ -175,7 +187,7 @@ func (x *Index) post(n int32, term *Term) {
 }
 
 // unpost removes a turn from the unpacked postings of a term, and removes the term from the index if no other turn has it.
-func (x *Index) unpost(n, id int32) {
+func (x *lexicon) unpost(n, id int32) {
 	l, runs := x.listOf(id), 0
 	if r := l.read.Load(); r != nil {
 		runs = r.runs

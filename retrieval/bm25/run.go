@@ -299,13 +299,8 @@ func (x *Index) AddRuns(runs []*Run, turns func(run int) []Placed) error {
 	return nil
 }
 
-// Reserve makes room for a number of further turns.
-func (x *Index) Reserve(more int) {
-	x.turns, x.of, x.sums, x.windows = slices.Grow(x.turns, more), slices.Grow(x.of, more), slices.Grow(x.sums, more), slices.Grow(x.windows, more)
-}
-
 // runOf returns the run that contains a turn; nil if none does.
-func (x *Index) runOf(turn int32) *Run {
+func (x *lexicon) runOf(turn int32) *Run {
 	n, found := slices.BinarySearchFunc(x.runs, turn, func(r *Run, turn int32) int { return cmp.Compare(r.first, turn) })
 	if !found {
 		n--
@@ -317,7 +312,7 @@ func (x *Index) runOf(turn int32) *Run {
 }
 
 // termsIn returns the distinct terms of a turn of a run.
-func (x *Index) termsIn(r *Run, turn int32) []int32 {
+func (x *lexicon) termsIn(r *Run, turn int32) []int32 {
 	x.lazy.RLock()
 	forward := r.forward
 	x.lazy.RUnlock()
@@ -331,7 +326,7 @@ func (x *Index) termsIn(r *Run, turn int32) []int32 {
 }
 
 // invert finds the terms of each turn of a run. It is called with the index locked.
-func (r *Run) invert(x *Index) {
+func (r *Run) invert(x *lexicon) {
 	if r.forward != nil {
 		return
 	}

@@ -17,7 +17,7 @@ var weights = func() (w [2*MaxReach + 1]int64) {
 }()
 
 // join makes the last turn of a conversation a neighbour of the turns before it.
-func (x *Index) join(n int32) {
+func (x *layout) join(n int32) {
 	t := &x.turns[n]
 	all := x.conversations[x.of[n]].turns
 	window := int64(t.length) * unit
@@ -34,14 +34,14 @@ func (x *Index) join(n int32) {
 
 // widen adds length to the window of a turn. A window is the length of a turn together with its neighbours. A turn that does
 // not count has no window.
-func (x *Index) widen(n int32, length int64) {
+func (x *layout) widen(n int32, length int64) {
 	if x.windows[n] >= 0 {
 		x.windows[n] += length
 	}
 }
 
 // part removes the length of a turn from the windows of its neighbours, and its own window.
-func (x *Index) part(n int32) {
+func (x *layout) part(n int32) {
 	t := &x.turns[n]
 	all := x.conversations[x.of[n]].turns
 	for k := 1; k <= x.reach; k++ {
@@ -57,7 +57,7 @@ func (x *Index) part(n int32) {
 
 // brought returns the length that a turn adds to the sum of the windows of the turns up to it: its own length, those of its neighbours
 // before it in its window, and its own in their windows.
-func (x *Index) brought(n int32, reach int) (length int64) {
+func (x *layout) brought(n int32, reach int) (length int64) {
 	t := &x.turns[n]
 	all := x.conversations[x.of[n]].turns
 	if t.counted {

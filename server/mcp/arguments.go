@@ -47,7 +47,7 @@ type (
 	question struct {
 		Turn   string  `json:"turn" is:"TurnName" tool:"The turn in question, named as the anchor is."`
 		Anchor string  `json:"anchor" is:"TurnName" tool:"The turn that the slice is cut around: its id, at least 4 characters that begin it, or its external_id."`
-		Policy string  `json:"policy,omitempty" is:"PolicyID" tool:"NAME@VERSION, default@2 if left out."`
+		Policy string  `json:"policy,omitempty" is:"PolicyID" tool:"NAME@VERSION, default@3 if left out."`
 		AsOf   dag.Seq `json:"as_of,omitempty" tool:"As of this number; 0: the anchor's (default@1: now)."`
 	}
 

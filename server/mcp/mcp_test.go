@@ -60,7 +60,7 @@ func TestWay(t *testing.T) {
 		t.Errorf("cut %v", cut)
 	}
 	for _, name := range []string{"ext-5", turnID(5)} {
-		if same, _ := must(t, c, "cut_slice", map[string]any{"anchor": name, "policy": "default@2", "as_of": 5, "format": "bundle"}); same != bundle {
+		if same, _ := must(t, c, "cut_slice", map[string]any{"anchor": name, "policy": "default@3", "as_of": 5, "format": "bundle"}); same != bundle {
 			t.Errorf("anchor %s gave other bytes", name)
 		}
 	}
@@ -105,15 +105,15 @@ func TestWay(t *testing.T) {
 	if err := k.Policies().Register(t.Context(), dag.DefaultTenant, narrow); err != nil {
 		t.Fatal(err)
 	}
-	if _, all := must(t, c, "list_policies", map[string]any{}); len(all["policies"].([]any)) != 18 {
+	if _, all := must(t, c, "list_policies", map[string]any{}); len(all["policies"].([]any)) != 22 {
 		t.Errorf("policies %v", all)
 	}
-	for in, standing := range map[string]string{`{"turn":"ext-1"}`: "selected", `{"turn":"ext-5","as_of":4,"anchor":"ext-3"}`: "not_in_view", `{"turn":"ext-3","policy":"narrow@1"}`: "beaten"} {
+	for in, outcome := range map[string]string{`{"turn":"ext-1"}`: "selected", `{"turn":"ext-5","as_of":4,"anchor":"ext-3"}`: "not_in_view", `{"turn":"ext-3","policy":"narrow@1"}`: "beaten"} {
 		arguments := map[string]any{"anchor": "ext-5"}
 		if err := json.Unmarshal([]byte(in), &arguments); err != nil {
 			t.Fatal(err)
 		}
-		if _, e := must(t, c, "explain_turn", arguments); e["standing"] != standing || e["explanation"] == "" || e["as_of"] == 0.0 {
+		if _, e := must(t, c, "explain_turn", arguments); e["outcome"] != outcome || e["explanation"] == "" || e["as_of"] == 0.0 {
 			t.Errorf("explanation of %s: %v", in, e)
 		}
 	}

@@ -14,8 +14,14 @@ import (
 	"github.com/graphkernel/graphkernel/slice"
 )
 
-// SchemaVersion is the version of the bundles of this package.
-const SchemaVersion = slice.ContextVersion
+// The versions of the bundles of this package. A request that names the number of its rules has a bundle of SchemaVersionV2, which is what a kernel makes.
+const (
+	SchemaVersion   = slice.ContextVersion
+	SchemaVersionV2 = slice.ContextVersionV2
+)
+
+// LimitSettings is the maximum number of settings of the standing policy in a bundle.
+const LimitSettings = policy.LimitNodes
 
 // A Bundle is a context with the candidates from which it was chosen. A parsed Bundle is an unverified claim; only
 // package token decides whether it is admissible.
@@ -25,13 +31,8 @@ type Bundle struct {
 	Seal       slice.Seal
 	Policy     Policy
 	Request    Request
-	Candidates []Candidate           // by kind, then by id
-	Overlaps   []Overlap             // between candidates, by First, then by Second
-	Statistics *retrieval.Statistics // the scores of the search depend on them; nil: there was no task to search for
-	Turns      []ChosenTurn          // by ascending id
-	Facts      []knowledge.Act       // chosen assertions, by ascending statement
-	Beliefs    []journal.Revision    // chosen revisions, by ascending address
-	Prompt     Prompt
+	Choice
+	Prompt Prompt
 }
 
 // A ChosenTurn is a turn with its text.
@@ -46,14 +47,15 @@ type Prompt struct {
 	HMAC dag.Digest // under the request's salt
 }
 
-// A Choice has the candidates and the chosen texts from which New makes a bundle.
+// A Choice has the candidates, and the texts that Select chooses of them, which New accepts in any order.
 type Choice struct {
-	Candidates []Candidate // in the order of bundles
-	Overlaps   []Overlap
-	Statistics *retrieval.Statistics
-	Turns      []ChosenTurn       // that Select chooses, in any order
-	Facts      []knowledge.Act    // that Select chooses, in any order
-	Beliefs    []journal.Revision // that Select chooses, in any order; none of them is erased
+	Candidates []Candidate           // by kind, then by id
+	Overlaps   []Overlap             // between candidates, by First, then by Second
+	Settings   []slice.Setting       // under gkc/2: those by which the candidates count that were looked at, by ascending number
+	Statistics *retrieval.Statistics // the scores of the search depend on them; nil: there was no task to search for
+	Turns      []ChosenTurn          // by ascending id
+	Facts      []knowledge.Act       // assertions, by ascending statement
+	Beliefs    []journal.Revision    // by ascending address; none of them is erased
 }
 
 // New returns a bundle, not yet sealed.
@@ -62,7 +64,7 @@ func New(r Request, asOf dag.Seq, registered policy.Registered, c Choice) (*Bund
 	if err != nil {
 		return nil, err
 	}
-	b := &Bundle{AsOf: asOf, Policy: p, Request: r, Candidates: c.Candidates, Overlaps: c.Overlaps, Statistics: c.Statistics, Turns: c.Turns, Facts: c.Facts, Beliefs: c.Beliefs}
+	b := &Bundle{AsOf: asOf, Policy: p, Request: r, Choice: c}
 	slices.SortFunc(b.Turns, func(x, y ChosenTurn) int { return x.ID.Compare(y.ID) })
 	slices.SortFunc(b.Facts, func(x, y knowledge.Act) int { return cmp.Compare(x.Fact.ID().String(), y.Fact.ID().String()) })
 	slices.SortFunc(b.Beliefs, func(x, y journal.Revision) int { return cmp.Compare(x.Address().String(), y.Address().String()) })
@@ -97,23 +99,26 @@ func (b *Bundle) Shown() []dag.TurnID {
 }
 
 // chosen returns the kinds and ids of the chosen turns, facts and beliefs.
-func (b *Bundle) chosen() map[string]bool {
+func (ch *Choice) chosen() map[string]bool {
 	chosen := map[string]bool{}
-	for i := range b.Turns {
-		chosen[string(KindTurn)+b.Turns[i].ID.String()] = true
+	for i := range ch.Turns {
+		chosen[string(KindTurn)+ch.Turns[i].ID.String()] = true
 	}
-	for i := range b.Facts {
-		chosen[string(KindFact)+b.Facts[i].Fact.ID().String()] = true
+	for i := range ch.Facts {
+		chosen[string(KindFact)+ch.Facts[i].Fact.ID().String()] = true
 	}
-	for i := range b.Beliefs {
-		chosen[string(KindBelief)+b.Beliefs[i].Address().String()] = true
+	for i := range ch.Beliefs {
+		chosen[string(KindBelief)+ch.Beliefs[i].Address().String()] = true
 	}
 	return chosen
 }
 
-// Spent returns the tokens of the budget that were spent: those of the chosen texts, without the headings and markup
-// that Prompt.Cost counts too.
+// Spent returns the tokens of the budget that were spent: those of the prompt; under gkc/1 those of the chosen texts, without the headings and markup that
+// Prompt.Cost counts too.
 func (b *Bundle) Spent() (tokens int) {
+	if b.Request.Counted() {
+		return b.Prompt.Cost
+	}
 	chosen := b.chosen()
 	for i := range b.Candidates {
 		if c := &b.Candidates[i]; chosen[string(c.Kind)+c.ID] {
@@ -168,6 +173,10 @@ func (b *Bundle) Append(dst []byte) []byte {
 	b.Provenance.AppendWire(w)
 	w.Key("request")
 	b.Request.write(w, false, 0)
+	if b.Request.Counted() {
+		w.Key("standings")
+		slice.WriteSettings(w, b.Settings)
+	}
 	if b.Statistics != nil {
 		w.Key("statistics")
 		writeStatistics(w, b.Statistics)
@@ -227,8 +236,12 @@ func Parse(data []byte) (*Bundle, error) {
 // bytesOfValue is a lower bound of the bytes per JSON value in overlaps and counts, where most values are numbers.
 const bytesOfValue = 3
 
-func versions(*canon.Value) []slice.KnownVersion {
-	return []slice.KnownVersion{{In: "provenance", Key: "schema_version", Version: SchemaVersion}, {In: "policy", Key: "type", Version: PolicyType}}
+func versions(doc *canon.Value) []slice.KnownVersion {
+	schema := SchemaVersion
+	if slice.StatedVersion(doc) == SchemaVersionV2 {
+		schema = SchemaVersionV2
+	}
+	return []slice.KnownVersion{{In: "provenance", Key: "schema_version", Version: schema}, {In: "policy", Key: "type", Version: PolicyType}}
 }
 
 func read(c *canon.Cursor) *Bundle {
@@ -240,6 +253,11 @@ func read(c *canon.Cursor) *Bundle {
 		Request:    readRequest(c.Field("request")),
 		Prompt:     readPrompt(c.Field("prompt")),
 	}
+	if counted := b.Provenance.SchemaVersion == SchemaVersionV2; counted != b.Request.Counted() && c.Err() == nil {
+		c.Failf("request.rules_as_of is there if and only if the version is %s", SchemaVersionV2)
+	} else if counted {
+		b.Settings = slice.ReadSettings(c.Field("standings"))
+	}
 	if f := c.Optional("statistics"); f != nil {
 		b.Statistics = readStatistics(f)
 	}
@@ -247,7 +265,7 @@ func read(c *canon.Cursor) *Bundle {
 		c.Failf("statistics are there if and only if there is a task")
 	}
 	for _, f := range c.Field("candidates").Items() {
-		b.Candidates = append(b.Candidates, readCandidate(f))
+		b.Candidates = append(b.Candidates, readCandidate(f, b.Request.Counted()))
 	}
 	for _, f := range c.Field("overlaps").Items() {
 		b.Overlaps = append(b.Overlaps, readOverlap(f, len(b.Candidates)))
@@ -317,7 +335,7 @@ func (b *Bundle) fingerprint(candidates []dag.Digest) slice.Provenance {
 		PolicyID:          b.Provenance.PolicyID,
 		PolicyParamsHash:  b.Policy.Hash(),
 		GraphSnapshotHash: slice.TreeHash(b.leaves(candidates)),
-		SchemaVersion:     SchemaVersion,
+		SchemaVersion:     b.Request.schema(),
 	}
 	holds := map[string][]string{"beliefs": {}, "facts": {}, "turns": {}}
 	for i := range b.Beliefs {
@@ -334,17 +352,17 @@ func (b *Bundle) fingerprint(candidates []dag.Digest) slice.Provenance {
 }
 
 // candidateLeaves returns the leaf hashes of the candidates, in their order.
-func (b *Bundle) candidateLeaves() []dag.Digest {
-	leaves := make([]dag.Digest, len(b.Candidates))
-	for i := range b.Candidates {
-		leaves[i] = b.Candidates[i].hash()
+func (ch *Choice) candidateLeaves() []dag.Digest {
+	leaves := make([]dag.Digest, len(ch.Candidates))
+	for i := range ch.Candidates {
+		leaves[i] = ch.Candidates[i].hash()
 	}
 	return leaves
 }
 
 // leaves returns the leaf hashes of the tree, in their order. candidates are the leaf hashes of the candidates.
 func (b *Bundle) leaves(candidates []dag.Digest) []dag.Digest {
-	leaves := make([]dag.Digest, 0, len(b.Turns)+len(b.Facts)+len(b.Beliefs)+len(b.Candidates)+4)
+	leaves := make([]dag.Digest, 0, len(b.Turns)+len(b.Facts)+len(b.Beliefs)+len(b.Candidates)+5)
 	for i := range b.Turns {
 		leaves = append(leaves, slice.TurnLeaf(&b.Turns[i].Turn))
 	}
@@ -354,15 +372,24 @@ func (b *Bundle) leaves(candidates []dag.Digest) []dag.Digest {
 	for i := range b.Beliefs {
 		leaves = append(leaves, b.Beliefs[i].Leaf())
 	}
-	return append(append(leaves, candidates...),
-		slice.HashLeaf(func(w *canon.Writer) {
+	leaves = append(append(leaves, candidates...), slice.HashLeaf(func(w *canon.Writer) {
+		w.BeginObject()
+		w.Key("overlaps")
+		writeOverlaps(w, b.Overlaps)
+		w.Key("type")
+		w.String("overlaps")
+		w.EndObject()
+	}))
+	if b.Request.Counted() {
+		leaves = append(leaves, slice.HashLeaf(func(w *canon.Writer) {
 			w.BeginObject()
-			w.Key("overlaps")
-			writeOverlaps(w, b.Overlaps)
+			slice.WriteSettingsLeaf(w, b.Settings)
 			w.Key("type")
-			w.String("overlaps")
+			w.String("standings")
 			w.EndObject()
-		}),
+		}))
+	}
+	return append(leaves,
 		sha256.Sum256(b.Request.leaf(b.AsOf)),
 		b.Prompt.hash(),
 		slice.HashLeaf(b.writeStatisticsLeaf))

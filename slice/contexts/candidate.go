@@ -8,6 +8,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/standing"
 )
 
 // A Kind is the kind of a candidate.
@@ -29,6 +30,13 @@ type Candidate struct {
 	Cost     int        // tokens of its text, see Tokens
 	From     [Sources]bool
 	Features [Features]dag.PPM
+
+	// Set under gkc/2 if Choose asked for the block of the candidate. Only turns and beliefs have a standing.
+	Looked   bool
+	Block    int // the tokens that it takes in the prompt, with the headings that it opens
+	Standing dag.Standing
+	Setting  uint16 // the index of the setting that decides, among those of the bundle
+	Rule     uint16 // the number of the rule of its policy that decides, from 1; 0: none
 }
 
 // Mandatory reports whether the candidate is chosen regardless of the others: FromConstraints is among its sources.
@@ -47,6 +55,10 @@ func Tokens(text string) int { return (len(text) + 3) / 4 }
 // write writes a candidate; with a type, it writes the candidate's leaf. Features of 0 are left out.
 func (c *Candidate) write(w *canon.Writer, leafType string) {
 	w.BeginObject()
+	if c.Looked {
+		w.Key("block")
+		w.Uint(uint64(c.Block))
+	}
 	w.Key("cost")
 	w.Uint(uint64(c.Cost))
 	w.Key("features")
@@ -72,8 +84,18 @@ func (c *Candidate) write(w *canon.Writer, leafType string) {
 	w.String(string(c.Kind))
 	w.Key("leaf")
 	w.Hex(c.Leaf[:])
+	if c.counts() {
+		w.Key("rule")
+		w.Uint(uint64(c.Rule))
+	}
 	w.Key("seq")
 	w.Uint(uint64(c.Seq))
+	if c.counts() {
+		w.Key("setting")
+		w.Uint(uint64(c.Setting))
+		w.Key("standing")
+		w.String(c.Standing.String())
+	}
 	if leafType != "" {
 		w.Key("type")
 		w.String(leafType)
@@ -81,11 +103,14 @@ func (c *Candidate) write(w *canon.Writer, leafType string) {
 	w.EndObject()
 }
 
+// counts reports whether the candidate has a standing.
+func (c *Candidate) counts() bool { return c.Looked && c.Kind != KindFact }
+
 func (c *Candidate) hash() dag.Digest {
 	return slice.HashLeaf(func(w *canon.Writer) { c.write(w, "candidate") })
 }
 
-func readCandidate(c *canon.Cursor) Candidate {
+func readCandidate(c *canon.Cursor, counted bool) Candidate {
 	x := Candidate{
 		Kind: canon.Parsed(c.Field("kind"), parseKind), Leaf: canon.Parsed(c.Field("leaf"), dag.ParseDigest),
 		Seq: dag.Seq(c.Field("seq").Uint(uint64(dag.MaxSeq))), Cost: int(c.Field("cost").Uint(dag.MaxContent)),
@@ -108,6 +133,13 @@ func readCandidate(c *canon.Cursor) Candidate {
 	f.Close()
 	for _, from := range c.Field("from").Items() {
 		x.From[canon.Parsed(from, parseSource)] = true
+	}
+	if f := c.Optional("block"); f != nil && counted {
+		x.Looked, x.Block = true, int(f.Uint(dag.MaxContent))
+	}
+	if x.counts() {
+		x.Standing = canon.Parsed(c.Field("standing"), dag.ParseStanding)
+		x.Rule, x.Setting = uint16(c.Field("rule").Uint(standing.MaxRules)), uint16(c.Field("setting").Uint(LimitSettings-1))
 	}
 	c.Close()
 	return x

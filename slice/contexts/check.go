@@ -3,9 +3,11 @@ package contexts
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/standing"
 )
 
 // The checks of a context that a slice of turns does not have. The other checks have the names and meanings of package
@@ -29,16 +31,19 @@ var Checks = [...]slice.CheckID{
 // come from a search and a slice; until a replay, that is the kernel's word.
 func (b *Bundle) Check() []slice.Check {
 	want, got := b.fingerprint(b.candidateLeaves()), &b.Provenance
+	j := judge{b}
 	return []slice.Check{
-		b.checkCanonicalOrder(), b.checkCandidates(), b.checkTexts(), b.checkSelection(), b.checkPrompt(),
-		slice.Compared(CheckRequest, want.Anchor, got.Anchor),
+		j.checkCanonicalOrder(), j.checkCandidates(true), j.checkTexts(), j.checkSelection(), j.checkPrompt(), j.checkRequest(want.Anchor),
 		slice.Compared(slice.CheckPolicyHash, want.PolicyParamsHash, got.PolicyParamsHash),
 		slice.Compared(slice.CheckSnapshot, want.GraphSnapshotHash, got.GraphSnapshotHash),
 		slice.Compared(slice.CheckSliceID, want.SliceID, got.SliceID),
 	}
 }
 
-func (b *Bundle) checkCanonicalOrder() slice.Check {
+// A judge makes the checks of a bundle.
+type judge struct{ *Bundle }
+
+func (b judge) checkCanonicalOrder() slice.Check {
 	bad := func(format string, args ...any) slice.Check {
 		return slice.Failed(slice.CheckCanonicalOrder, "", "", format, args...)
 	}
@@ -88,7 +93,11 @@ var (
 	}
 )
 
-func (b *Bundle) checkCandidates() slice.Check {
+// checkCandidates checks the candidates and their standings. If whole is false, the bundle lacks its settings, and they are not checked.
+func (b judge) checkCandidates(whole bool) slice.Check {
+	if wrong := b.checkSettings(); whole && wrong != "" {
+		return slice.Failed(CheckCandidates, "", "", "%s", wrong)
+	}
 	var given [Sources]int
 	for i := range b.Candidates {
 		c := &b.Candidates[i]
@@ -110,15 +119,19 @@ func (b *Bundle) checkCandidates() slice.Check {
 }
 
 // outside returns why a candidate is not valid, or "".
-func (b *Bundle) outside(c *Candidate) string {
-	if c.Seq == 0 || c.Seq > b.AsOf {
-		return fmt.Sprintf("it has number %d, but the view ends at %d", c.Seq, b.AsOf)
+func (b judge) outside(c *Candidate) string {
+	last := b.AsOf
+	if b.Request.Counted() && c.Kind == KindBelief {
+		last = b.Request.RulesAsOf
+	}
+	if c.Seq == 0 || c.Seq > last {
+		return fmt.Sprintf("it has number %d, but the view ends at %d", c.Seq, last)
 	}
 	if c.From == [Sources]bool{} {
 		return "it names no source"
 	}
 	for s, from := range c.From {
-		if from && !slices.Contains(gives[s], c.Kind) {
+		if from && !slices.Contains(gives[s], c.Kind) && !(b.Request.Counted() && Source(s) == FromConstraints && c.Kind == KindTurn) {
 			return fmt.Sprintf("source %s never has candidates of its kind", Source(s))
 		}
 	}
@@ -132,20 +145,59 @@ func (b *Bundle) outside(c *Candidate) string {
 			return fmt.Sprintf("it has the feature %s with %d ppm, but does not come from that source", feature, f)
 		}
 	}
+	if !c.counts() {
+		return ""
+	}
+	switch orders := c.Standing == dag.StandingOwner || c.Standing == dag.StandingMember; {
+	case c.Mandatory() && c.Kind == KindTurn && c.Standing != dag.StandingSystem, c.Mandatory() && c.Kind == KindBelief && !orders:
+		return fmt.Sprintf("it has the standing %s and is a constraint", c.Standing)
+	case c.Features[FeaturePrompt] > 0 && !orders:
+		return fmt.Sprintf("it has the standing %s and the feature %s", c.Standing, FeaturePrompt)
+	}
+	return ""
+}
+
+// checkSettings returns why the settings are not valid, or "".
+func (b judge) checkSettings() string {
+	if !b.Request.Counted() {
+		return ""
+	}
+	for i := range b.Settings {
+		switch after := b.Settings[i].After; {
+		case after > b.Request.RulesAsOf:
+			return fmt.Sprintf("standings[%d] was set after number %d, but the rules are as of number %d", i, after, b.Request.RulesAsOf)
+		case i > 0 && b.Settings[i-1].After >= after:
+			return fmt.Sprintf("standings[%d] does not come after the one before it", i)
+		}
+	}
+	decides := make([]bool, len(b.Settings))
+	for i := range b.Candidates {
+		c := &b.Candidates[i]
+		if !c.counts() {
+			continue
+		}
+		if int(c.Setting) >= len(decides) {
+			return fmt.Sprintf("candidates[%d], %s %s counts by standings[%d], and there are %d", i, c.Kind, c.ID, c.Setting, len(decides))
+		}
+		decides[c.Setting] = true
+	}
+	if i := slices.Index(decides, false); i >= 0 {
+		return fmt.Sprintf("no candidate counts by standings[%d]", i)
+	}
 	return ""
 }
 
 // candidate returns the candidate with a kind and an id, or nil.
-func (b *Bundle) candidate(k Kind, id string) *Candidate {
+func (ch *Choice) candidate(k Kind, id string) *Candidate {
 	want := Candidate{Kind: k, ID: id}
-	at, ok := slices.BinarySearchFunc(b.Candidates, want, func(c, d Candidate) int { return c.compare(&d) })
+	at, ok := slices.BinarySearchFunc(ch.Candidates, want, func(c, d Candidate) int { return c.compare(&d) })
 	if !ok {
 		return nil
 	}
-	return &b.Candidates[at]
+	return &ch.Candidates[at]
 }
 
-func (b *Bundle) checkTexts() slice.Check {
+func (b judge) checkTexts() slice.Check {
 	bad := func(where, id, wrong string) slice.Check {
 		return slice.Failed(CheckTexts, "", "", "%s %s: %s", where, id, wrong)
 	}
@@ -162,8 +214,10 @@ func (b *Bundle) checkTexts() slice.Check {
 			return bad("turn", id, "its leaf differs from the candidate's")
 		case c.Cost != Tokens(t.Body.Content):
 			return bad("turn", id, fmt.Sprintf("its text costs %d tokens, but the cost of the candidate is %d", Tokens(t.Body.Content), c.Cost))
-		case c.Features[FeaturePrompt] > 0 && (t.Role != dag.RoleUser || t.Body.Brought()):
+		case !b.Request.Counted() && c.Features[FeaturePrompt] > 0 && (t.Role != dag.RoleUser || t.Body.Brought()):
 			return bad("turn", id, "it is not a prompt of a user")
+		case b.Request.Counted() && !slices.Contains(possible(t), c.Standing):
+			return bad("turn", id, fmt.Sprintf("it has the standing %s, which no such turn of role %s can have", c.Standing, t.Role))
 		case c.Features[FeatureSalience] != t.Salience:
 			return bad("turn", id, "its salience differs from the candidate's")
 		}
@@ -194,6 +248,8 @@ func (b *Bundle) checkTexts() slice.Check {
 			return bad("belief", id, "its leaf differs from the candidate's")
 		case c.Cost != Tokens(text):
 			return bad("belief", id, fmt.Sprintf("its text costs %d tokens, but the cost of the candidate is %d", Tokens(text), c.Cost))
+		case b.Request.Counted() && (c.Standing == 0 || c.Standing == dag.StandingSystem || c.Standing > dag.StandingAgent && !r.Vouched()):
+			return bad("belief", id, fmt.Sprintf("it has the standing %s, which no such belief can have", c.Standing))
 		case c.Features[FeatureConfidence] != r.Confidence:
 			return bad("belief", id, "its confidence differs from the candidate's")
 		}
@@ -201,8 +257,45 @@ func (b *Bundle) checkTexts() slice.Check {
 	return slice.Passed(CheckTexts, "%d turns, %d facts, %d beliefs", len(b.Turns), len(b.Facts), len(b.Beliefs))
 }
 
-func (b *Bundle) checkSelection() slice.Check {
+// possible returns the standings that a turn can have, by any policy and whatever its origin.
+func possible(t *ChosenTurn) []dag.Standing {
+	any := []dag.Standing{dag.StandingOutside, dag.StandingGuest}
+	switch {
+	case t.Body.Brought() || t.Role == dag.RoleTool && !strings.HasPrefix(t.Body.Author, "human:"):
+		return any
+	case t.Role == dag.RoleUser || t.Role == dag.RoleTool: // a person answered in the place of a result
+		return append(any, dag.StandingAgent, dag.StandingMember, dag.StandingOwner)
+	case t.Role == dag.RoleSystem && Tokens(t.Body.Content) <= standing.MaxSystem:
+		return append(any, dag.StandingAgent, dag.StandingSystem)
+	}
+	return append(any, dag.StandingAgent)
+}
+
+// checkRequest checks the anchor of the header and the sequence numbers of the request.
+func (b judge) checkRequest(anchor dag.TurnID) slice.Check {
+	if wrong := b.misdated(b.AsOf); wrong != "" {
+		return slice.Failed(CheckRequest, anchor.String(), b.Provenance.Anchor.String(), "%s", wrong)
+	}
+	return slice.Compared(CheckRequest, anchor, b.Provenance.Anchor)
+}
+
+// misdated returns why the sequence numbers of the request are not valid, or "".
+func (b *Bundle) misdated(asOf dag.Seq) string {
+	switch r := &b.Request; {
+	case !r.Counted():
+	case asOf > r.RulesAsOf:
+		return fmt.Sprintf("the view ends at number %d, after the number %d of its rules", asOf, r.RulesAsOf)
+	case r.Past && asOf != r.RulesAsOf:
+		return fmt.Sprintf("the view ends at number %d, but a view of the past has the number of its rules, which is %d", asOf, r.RulesAsOf)
+	}
+	return ""
+}
+
+func (b judge) checkSelection() slice.Check {
 	chosen := b.chosen()
+	if b.Request.Counted() {
+		return b.checkLooks(chosen)
+	}
 	if owed := Owed(b.Candidates); owed > b.Request.Budget {
 		return slice.Failed(CheckSelection, fmt.Sprint(owed), fmt.Sprint(b.Request.Budget), "the constraints, which every context includes, cost more than the budget")
 	}
@@ -222,10 +315,82 @@ func (b *Bundle) checkSelection() slice.Check {
 	return slice.Passed(CheckSelection, "%d of %d candidates", len(again), len(b.Candidates))
 }
 
-func (b *Bundle) checkPrompt() slice.Check {
+// checkLooks repeats the choice of gkc/2.
+func (b judge) checkLooks(chosen map[string]bool) slice.Check {
+	bad := func(format string, args ...any) slice.Check {
+		return slice.Failed(CheckSelection, "", "", format, args...)
+	}
+	if most := b.Policy.Budget; b.Request.Budget > most {
+		return slice.Failed(CheckSelection, fmt.Sprint(most), fmt.Sprint(b.Request.Budget), "the requested budget is larger than the policy allows")
+	}
+	l := b.newLooks()
+	again, err := Choose(&b.Policy, &b.Request, b.Candidates, b.Overlaps, l)
+	if err != nil {
+		return bad("%s", err)
+	}
+	for _, i := range again {
+		if c := &b.Candidates[i]; !chosen[string(c.Kind)+c.ID] {
+			return bad("%s %s should have been chosen but is missing", c.Kind, c.ID)
+		}
+	}
+	for i := range b.Candidates {
+		if c := &b.Candidates[i]; c.Looked && !l.looked[i] {
+			return bad("%s %s has a block, and should not have been looked at", c.Kind, c.ID)
+		}
+	}
+	if len(again) != len(chosen) {
+		return slice.Failed(CheckSelection, fmt.Sprint(len(again)), fmt.Sprint(len(chosen)), "more was chosen than the policy allows")
+	}
+	return slice.Passed(CheckSelection, "%d of %d candidates", len(again), len(b.Candidates))
+}
+
+// looks implements Blocks for a bundle. The block of a chosen candidate is computed from its text, and that of any other is read from the bundle.
+type looks struct {
+	*Bundle
+	layout *Layout
+	pieces map[string]*Piece
+	looked map[int]bool
+}
+
+func (b *Bundle) newLooks() *looks {
+	l := &looks{b, NewLayout(&b.Request, b.Policy.Rules), map[string]*Piece{}, map[int]bool{}}
+	pieces := b.pieces()
+	for i := range pieces {
+		l.pieces[string(pieces[i].Kind)+pieces[i].ID] = &pieces[i]
+	}
+	return l
+}
+
+// Block implements Blocks. The error says what is wrong with the candidate.
+func (l *looks) Block(i int) (int, error) {
+	c := &l.Candidates[i]
+	l.looked[i] = true
+	if !c.Looked {
+		return 0, fmt.Errorf("%s %s should have been looked at, and has no block", c.Kind, c.ID)
+	}
+	if p := l.pieces[string(c.Kind)+c.ID]; p != nil {
+		if block := l.layout.Block(p); block != c.Block {
+			return 0, fmt.Errorf("%s %s takes %d tokens of the prompt, but its block is %d", c.Kind, c.ID, block, c.Block)
+		}
+	}
+	return c.Block, nil
+}
+
+// Take implements Blocks.
+func (l *looks) Take(i int) {
+	c := &l.Candidates[i]
+	if p := l.pieces[string(c.Kind)+c.ID]; p != nil { // a chosen one without its text is missing, which the check says
+		l.layout.Add(p)
+	}
+}
+
+func (b judge) checkPrompt() slice.Check {
 	want, got := b.prompt(b.Render()), b.Prompt
 	if want != got {
 		return slice.Failed(CheckPrompt, want.HMAC.String(), got.HMAC.String(), "the prompt has %d tokens, and its HMAC or its number of tokens differs from the stated one", want.Cost)
+	}
+	if most := b.Request.Budget; b.Request.Counted() && want.Cost > most {
+		return slice.Failed(CheckPrompt, fmt.Sprint(most), fmt.Sprint(want.Cost), "the prompt has more tokens than the budget")
 	}
 	return slice.Passed(CheckPrompt, "%d tokens", want.Cost)
 }

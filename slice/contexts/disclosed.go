@@ -12,24 +12,37 @@ import (
 	"github.com/graphkernel/graphkernel/slice"
 )
 
-// DisclosureVersion is the version of disclosures of contexts.
-const DisclosureVersion = "gkd/4"
+// The versions of disclosures of contexts.
+const (
+	DisclosureVersion   = "gkd/4" // of gkc/1
+	DisclosureVersionV2 = "gkd/6" // of gkc/2
+)
 
 // maxCount is the upper bound of the counts in a disclosure: no policy allows more candidates.
 const maxCount = int(Sources) * LimitQuota
 
-// Disclosures is the form of disclosures of contexts. They do not show overlaps and statistics.
-var Disclosures = &slice.DisclosureForm{
-	Version: DisclosureVersion, Schema: SchemaVersion, Policy: PolicyForm, CountsIn: "counts", ShownIn: "shown",
-	Counts: []slice.CountForm{
-		{Name: "beliefs", Key: "beliefs", Most: uint64(maxCount)}, {Name: "candidates", Key: "candidates", Most: uint64(maxCount)}, {Name: "facts", Key: "facts", Most: uint64(maxCount)}, {Name: "turns", Key: "turns", Most: uint64(maxCount)},
-	},
-	MaxIndex: uint64(4*maxCount + 3),
-	Sections: []slice.Section{
-		{Member: "turn", Count: "turns", Read: readShownTurn}, {Member: "fact", Count: "facts", Read: readShownFact}, {Member: "belief", Count: "beliefs", Read: readShownBelief}, {Member: "candidate", Count: "candidates", Read: readShownCandidate},
-		{Member: "overlaps"}, {Member: "request", Read: readShownRequest}, {Member: "prompt", Read: readShownPrompt}, {Member: "statistics"},
-	},
-	Check: checkShown,
+// Disclosures are the forms of disclosures of contexts, of gkc/1 and of gkc/2. They do not show overlaps, settings and statistics.
+var Disclosures = []*slice.DisclosureForm{disclosures(DisclosureVersion, SchemaVersion), disclosures(DisclosureVersionV2, SchemaVersionV2)}
+
+func disclosures(version, schema string) *slice.DisclosureForm {
+	counted := schema == SchemaVersionV2
+	f := &slice.DisclosureForm{
+		Version: version, Schema: schema, Policy: PolicyForm, CountsIn: "counts", ShownIn: "shown",
+		Counts: []slice.CountForm{
+			{Name: "beliefs", Key: "beliefs", Most: uint64(maxCount)}, {Name: "candidates", Key: "candidates", Most: uint64(maxCount)}, {Name: "facts", Key: "facts", Most: uint64(maxCount)}, {Name: "turns", Key: "turns", Most: uint64(maxCount)},
+		},
+		MaxIndex: uint64(4*maxCount + 3),
+		Sections: []slice.Section{
+			{Member: "turn", Count: "turns", Read: readShownTurn}, {Member: "fact", Count: "facts", Read: readShownFact}, {Member: "belief", Count: "beliefs", Read: readShownBelief},
+			{Member: "candidate", Count: "candidates", Read: func(c *canon.Cursor) slice.Leaf { return &ShownCandidate{readCandidate(c, counted)} }}, {Member: "overlaps"},
+		},
+		Check: checkShown,
+	}
+	if counted {
+		f.Sections, f.MaxIndex = append(f.Sections, slice.Section{Member: "standings"}), f.MaxIndex+1
+	}
+	f.Sections = append(f.Sections, slice.Section{Member: "request", Read: readShownRequest(counted)}, slice.Section{Member: "prompt", Read: readShownPrompt}, slice.Section{Member: "statistics"})
+	return f
 }
 
 // The contents of the leaves of a context.
@@ -95,16 +108,21 @@ func (r *ShownRequest) Write(w *canon.Writer) {
 	w.EndObject()
 }
 
-func readShownTurn(c *canon.Cursor) slice.Leaf      { return &ShownTurn{readChosen(c)} }
-func readShownFact(c *canon.Cursor) slice.Leaf      { return &ShownFact{readFact(c)} }
-func readShownBelief(c *canon.Cursor) slice.Leaf    { return &ShownBelief{*journal.ReadEvidence(c)} }
-func readShownCandidate(c *canon.Cursor) slice.Leaf { return &ShownCandidate{readCandidate(c)} }
-func readShownPrompt(c *canon.Cursor) slice.Leaf    { return &ShownPrompt{readPrompt(c)} }
+func readShownTurn(c *canon.Cursor) slice.Leaf   { return &ShownTurn{readChosen(c)} }
+func readShownFact(c *canon.Cursor) slice.Leaf   { return &ShownFact{readFact(c)} }
+func readShownBelief(c *canon.Cursor) slice.Leaf { return &ShownBelief{*journal.ReadEvidence(c)} }
+func readShownPrompt(c *canon.Cursor) slice.Leaf { return &ShownPrompt{readPrompt(c)} }
 
-func readShownRequest(c *canon.Cursor) slice.Leaf {
-	r := &ShownRequest{readRequest(c.Field("request")), dag.Seq(c.Field("as_of").Uint(uint64(dag.MaxSeq)))}
-	c.Close()
-	return r
+// readShownRequest returns a reader of requests of gkc/2, or of gkc/1.
+func readShownRequest(counted bool) func(*canon.Cursor) slice.Leaf {
+	return func(c *canon.Cursor) slice.Leaf {
+		r := &ShownRequest{readRequest(c.Field("request")), dag.Seq(c.Field("as_of").Uint(uint64(dag.MaxSeq)))}
+		if r.Counted() != counted && c.Err() == nil {
+			c.Failf("request.rules_as_of is there if and only if the version is %s", SchemaVersionV2)
+		}
+		c.Close()
+		return r
+	}
 }
 
 // A Part lists the parts of a context that a disclosure shows.
@@ -140,7 +158,12 @@ func (b *Bundle) Disclose(issued dag.Digest, show Part) (*slice.Disclosure, erro
 		}
 	}
 	rest := b.leaves(b.candidateLeaves())[len(leaves):]
-	leaves = append(leaves, &hidden{"overlaps", rest[0]}, &ShownRequest{b.Request, b.AsOf}, &ShownPrompt{b.Prompt}, &hidden{"statistics", rest[3]})
+	form := Disclosures[0]
+	leaves = append(leaves, &hidden{"overlaps", rest[0]})
+	if b.Request.Counted() {
+		form, leaves = Disclosures[1], append(leaves, &hidden{"standings", rest[1]})
+	}
+	leaves = append(leaves, &ShownRequest{b.Request, b.AsOf}, &ShownPrompt{b.Prompt}, &hidden{"statistics", rest[len(rest)-1]})
 	for _, id := range show.Turns {
 		chosen = append(chosen, slice.Place{Member: "turn", ID: id.String()})
 	}
@@ -156,7 +179,7 @@ func (b *Bundle) Disclose(issued dag.Digest, show Part) (*slice.Disclosure, erro
 	if show.Prompt {
 		chosen = append(chosen, slice.Place{Member: "prompt"})
 	}
-	return slice.Disclose(Disclosures, b.Head(), issued, leaves, chosen)
+	return slice.Disclose(form, b.Head(), issued, leaves, chosen)
 }
 
 // A part is the part of a bundle that a disclosure shows; the rest of the Bundle is empty.
@@ -167,6 +190,9 @@ type part struct {
 
 func partOf(d *slice.Disclosure) *part {
 	p := &part{}
+	if d.Provenance.SchemaVersion == SchemaVersionV2 {
+		p.Request.RulesAsOf = dag.MaxSeq // no bound, unless the request is shown
+	}
 	p.AsOf = d.AsOf
 	p.Policy, _ = d.Policy.(Policy) // Disclosures reads only policies of this type
 	for i := range d.Shown {
@@ -180,7 +206,7 @@ func partOf(d *slice.Disclosure) *part {
 		case *ShownCandidate:
 			p.Candidates = append(p.Candidates, l.Candidate)
 		case *ShownRequest:
-			p.request = l
+			p.request, p.Request = l, l.Request
 		}
 	}
 	return p
@@ -202,7 +228,7 @@ func (p *part) shownCandidates() slice.Check {
 	if len(p.Candidates) == 0 {
 		return slice.Skipped(CheckCandidates, "no candidate is shown")
 	}
-	return p.checkCandidates()
+	return judge{&p.Bundle}.checkCandidates(false)
 }
 
 // shownTexts checks that the leaves bind the shown texts and, if the candidates are shown too, that the texts have the
@@ -217,7 +243,7 @@ func (p *part) shownTexts() slice.Check {
 		}
 	}
 	if len(p.Candidates) > 0 {
-		return p.checkTexts()
+		return judge{&p.Bundle}.checkTexts()
 	}
 	return slice.Passed(CheckTexts, "%d turns, %d facts, %d beliefs", len(p.Turns), len(p.Facts), len(p.Beliefs))
 }
@@ -231,6 +257,8 @@ func (p *part) shownRequest(d *slice.Disclosure) slice.Check {
 		return slice.Skipped(CheckRequest, "the request is not shown")
 	case p.request.AsOf != d.AsOf:
 		return slice.Failed(CheckRequest, fmt.Sprint(d.AsOf), fmt.Sprint(p.request.AsOf), "the request has a different sequence number than the disclosure")
+	case p.misdated(d.AsOf) != "":
+		return slice.Failed(CheckRequest, "", "", "%s", p.misdated(d.AsOf))
 	default:
 		return slice.Compared(CheckRequest, p.request.anchor(d.AsOf), got)
 	}

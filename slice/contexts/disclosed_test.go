@@ -40,7 +40,7 @@ func TestDiscloseParts(t *testing.T) {
 		}
 		d := must(b.Disclose(dag.Digest{7}, show))
 		data := d.Append(nil)
-		again := must(slice.ParseDisclosure(data, slice.TurnDisclosures, contexts.Disclosures))
+		again := must(slice.ParseDisclosure(data, slice.TurnDisclosures[0], contexts.Disclosures[0]))
 		if wrong := failed(again.Check()); wrong != nil || !bytes.Equal(again.Append(nil), data) {
 			t.Fatalf("%b: %v failed: %s", some, wrong, data)
 		}
@@ -93,7 +93,7 @@ func TestDisclosureMangled(t *testing.T) {
 		for _, c := range []byte{data[i] ^ 1, '0', '"'} {
 			bad := bytes.Clone(data)
 			bad[i] = c
-			d, err := slice.ParseDisclosure(bad, slice.TurnDisclosures, contexts.Disclosures)
+			d, err := slice.ParseDisclosure(bad, slice.TurnDisclosures[0], contexts.Disclosures[0])
 			switch {
 			case c == data[i]:
 			case err != nil:

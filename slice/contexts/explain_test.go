@@ -14,7 +14,7 @@ import (
 // TestExplain explains every candidate of random choices, and holds each standing against the choice made by the slow way: what was chosen has
 // its rank, what was too costly does not fit into what those before it left, and what was worthless has no score above 0.
 func TestExplain(t *testing.T) {
-	seen := map[contexts.Standing]int{}
+	seen := map[contexts.Outcome]int{}
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 16))
 		b := &contexts.Bundle{Policy: contexts.Default()}
@@ -42,7 +42,7 @@ func TestExplain(t *testing.T) {
 		for i := range b.Candidates {
 			c := &b.Candidates[i]
 			e := b.Explain(contexts.KindTurn, c.ID)
-			seen[e.Standing]++
+			seen[e.Outcome]++
 			text := e.Sentence("turn 1", &b.Policy)
 			if e.Candidate != c || e.Chosen != len(chosen) || e.Candidates != len(b.Candidates) || !strings.HasPrefix(text, "turn 1 was ") {
 				t.Fatalf("seed %d: %+v: %s", seed, e, text)
@@ -55,7 +55,7 @@ func TestExplain(t *testing.T) {
 				}
 				spent += rival.Cost
 			}
-			switch e.Standing {
+			switch e.Outcome {
 			case contexts.Required:
 				if rank == 0 || e.Rank != rank || !c.Mandatory() {
 					t.Fatalf("seed %d: %s is number %d of the choice: %+v", seed, c.ID, rank, e)
@@ -74,7 +74,7 @@ func TestExplain(t *testing.T) {
 				}
 			}
 		}
-		if e := b.Explain(contexts.KindFact, strings.Repeat("0", 64)); e.Standing != contexts.NoCandidate || e.Chosen != len(chosen) {
+		if e := b.Explain(contexts.KindFact, strings.Repeat("0", 64)); e.Outcome != contexts.NoCandidate || e.Chosen != len(chosen) {
 			t.Fatalf("seed %d: a fact that is no candidate: %+v", seed, e)
 		}
 	}
@@ -90,7 +90,7 @@ func TestExplainSentence(t *testing.T) {
 	c := contexts.Candidate{Kind: contexts.KindTurn, ID: "x", Cost: 90}
 	c.From[contexts.FromSearch], c.From[contexts.FromSlice] = true, true
 	c.Features[contexts.FeatureTask], c.Features[contexts.FeatureSlice] = 250_000, 600_000
-	e := contexts.Explanation{Standing: contexts.Worthless, Candidate: &c, Score: -1_234_567_890_123, Alike: 900_000}
+	e := contexts.Explanation{Outcome: contexts.Worthless, Candidate: &c, Score: -1_234_567_890_123, Alike: 900_000}
 	const want = "turn x was left out: its score of -1.234 is not above 0: slice 1.200; task 0.250; novelty 0.050; overlap -0.630; 90 tokens; from search, slice"
 	if got := e.Sentence("turn x", &p); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)

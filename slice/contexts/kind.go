@@ -8,19 +8,22 @@ import (
 // Bundles is the kind of contexts.
 var Bundles = &slice.Kind{
 	Name: "context", Noun: "a context",
-	Forms:  []slice.KindForm{{Schema: SchemaVersion, Predicate: "https://github.com/graphkernel/graphkernel/attestation/context/v1", Policy: PolicyForm}},
+	Forms: []slice.KindForm{
+		{Schema: SchemaVersion, Predicate: "https://github.com/graphkernel/graphkernel/attestation/context/v1", Policy: PolicyForm},
+		{Schema: SchemaVersionV2, Predicate: "https://github.com/graphkernel/graphkernel/attestation/context/v2", Policy: PolicyForm},
+	},
 	Counts: []string{"beliefs", "candidates", "facts", "turns"},
 	Is:     Is, Parse: slice.Parses(Parse), Checks: Checks[:],
-	Parts: []*slice.DisclosureForm{Disclosures},
+	Parts: Disclosures,
 }
 
 // Holds returns the chosen turns and facts.
-func (b *Bundle) Holds() (turns []dag.TurnID, facts []dag.Digest) {
-	for i := range b.Turns {
-		turns = append(turns, b.Turns[i].ID)
+func (ch *Choice) Holds() (turns []dag.TurnID, facts []dag.Digest) {
+	for i := range ch.Turns {
+		turns = append(turns, ch.Turns[i].ID)
 	}
-	for i := range b.Facts {
-		facts = append(facts, b.Facts[i].Fact.ID())
+	for i := range ch.Facts {
+		facts = append(facts, ch.Facts[i].Fact.ID())
 	}
 	return turns, facts
 }

@@ -107,6 +107,9 @@ func (b *Bundle) sheet() *sheet {
 // Render returns the prompt in the requested format. It depends on the bundle alone. No text can break out of its
 // place: fences are longer than any in the text, lines begin with a mark, and markup is escaped.
 func (b *Bundle) Render() []byte {
+	if b.Request.Counted() {
+		return b.counted()
+	}
 	s := b.sheet()
 	switch b.Request.Format {
 	case XML:
@@ -114,9 +117,9 @@ func (b *Bundle) Render() []byte {
 	case Text:
 		return []byte(s.text())
 	case OpenAI:
-		return s.openAI()
+		return openAI(s.rules, s.xml(false))
 	case Anthropic:
-		return s.anthropic()
+		return anthropic(s.rules, s.xml(false))
 	case JSON:
 		return s.json()
 	}
@@ -324,30 +327,30 @@ func (s *sheet) xml(rules bool) string {
 
 // openAI writes {"messages":[…]}. The rules come from the owner, who registered the policy; admitted content never
 // becomes a system message.
-func (s *sheet) openAI() []byte {
+func openAI(rules, xml string) []byte {
 	w := canon.NewWriter(nil)
 	w.BeginObject()
 	w.Key("messages")
 	w.BeginArray()
-	if s.rules != "" {
-		message(w, "system", s.rules)
+	if rules != "" {
+		message(w, "system", rules)
 	}
-	message(w, "user", s.xml(false))
+	message(w, "user", xml)
 	w.EndArray()
 	w.EndObject()
 	return w.Bytes
 }
 
-func (s *sheet) anthropic() []byte {
+func anthropic(rules, xml string) []byte {
 	w := canon.NewWriter(nil)
 	w.BeginObject()
 	w.Key("messages")
 	w.BeginArray()
-	message(w, "user", s.xml(false))
+	message(w, "user", xml)
 	w.EndArray()
-	if s.rules != "" {
+	if rules != "" {
 		w.Key("system")
-		w.String(s.rules)
+		w.String(rules)
 	}
 	w.EndObject()
 	return w.Bytes
@@ -421,6 +424,15 @@ func (h *held) write(w *canon.Writer) {
 // write writes a turn in the format JSON.
 func (t *ChosenTurn) write(w *canon.Writer) {
 	w.BeginObject()
+	t.writeFields(w)
+	if t.Untrusted() {
+		w.Key("untrusted")
+		w.Bool(true)
+	}
+	w.EndObject()
+}
+
+func (t *ChosenTurn) writeFields(w *canon.Writer) {
 	w.Key("author")
 	w.String(t.Body.Author)
 	w.Key("content")
@@ -433,9 +445,4 @@ func (t *ChosenTurn) write(w *canon.Writer) {
 	w.String(t.ID.String())
 	w.Key("role")
 	w.String(t.Role.String())
-	if t.Untrusted() {
-		w.Key("untrusted")
-		w.Bool(true)
-	}
-	w.EndObject()
 }

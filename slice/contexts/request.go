@@ -29,6 +29,21 @@ type Request struct {
 	Format Format      // of the prompt
 	Spaces []string    // of beliefs, ascending, without repetitions; none: all spaces of the tenant
 	Salt   dag.Salt    // the key of the digests of the task and of the prompt
+
+	// Set under gkc/2.
+	RulesAsOf dag.Seq // the sequence number at which beliefs and standings are read; 0: the request is of gkc/1
+	Past      bool    // the caller named the number of the view, which RulesAsOf equals
+}
+
+// Counted reports whether the context of the request is of gkc/2.
+func (r *Request) Counted() bool { return r.RulesAsOf > 0 }
+
+// schema returns the version of the bundle of the request.
+func (r *Request) schema() string {
+	if r.Counted() {
+		return SchemaVersionV2
+	}
+	return SchemaVersion
 }
 
 // MaxSpaces is the maximum number of spaces in a request.
@@ -47,6 +62,8 @@ func (r *Request) Check() error {
 		return fmt.Errorf("%w: a budget of %d tokens, want 1 to %d", ErrRequest, r.Budget, LimitBudget)
 	case !slices.Contains(Formats(), r.Format):
 		return fmt.Errorf("%w: format %.40q, want %s", ErrRequest, string(r.Format), join(Formats()))
+	case r.Past && !r.Counted():
+		return fmt.Errorf("%w: a request of the past has the number of its rules", ErrRequest)
 	case len(r.Spaces) > MaxSpaces:
 		return fmt.Errorf("%w: %d spaces, at most %d", ErrRequest, len(r.Spaces), MaxSpaces)
 	}
@@ -94,6 +111,14 @@ func (r *Request) write(w *canon.Writer, leaf bool, asOf dag.Seq) {
 	w.Uint(uint64(r.Budget))
 	w.Key("format")
 	w.String(string(r.Format))
+	if r.Past {
+		w.Key("past")
+		w.Bool(true)
+	}
+	if r.Counted() {
+		w.Key("rules_as_of")
+		w.Uint(uint64(r.RulesAsOf))
+	}
 	if leaf {
 		r.writeSpaces(w)
 		digest := r.digest("task", []byte(r.Task))
@@ -153,6 +178,16 @@ func readRequest(c *canon.Cursor) Request {
 	if f := c.Optional("anchor"); f != nil {
 		anchor := canon.Parsed(f, dag.ParseTurnID)
 		r.Anchor = &anchor
+	}
+	if f := c.Optional("rules_as_of"); f != nil {
+		if r.RulesAsOf = dag.Seq(f.Uint(uint64(dag.MaxSeq))); r.RulesAsOf == 0 {
+			f.Failf("0, want the number of an entry")
+		}
+	}
+	if f := c.Optional("past"); f != nil {
+		if r.Past = f.Bool(); !r.Past {
+			f.Failf("false, want true or no member")
+		}
 	}
 	if f := c.Optional("spaces"); f != nil {
 		for _, s := range f.Items() {

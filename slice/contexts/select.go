@@ -2,6 +2,7 @@ package contexts
 
 import (
 	"container/heap"
+	"fmt"
 
 	"github.com/graphkernel/graphkernel/dag"
 )
@@ -21,13 +22,111 @@ type Overlap struct {
 // Scores only fall as more is chosen, so a candidate whose score is up to date and the highest is the best (lazy
 // greedy, Minoux 1978). The cost is O(n log n) steps plus one step for each overlap.
 func Select(p *Policy, budget int, candidates []Candidate, overlaps []Overlap) (chosen []int) {
-	selectWith(p, budget, candidates, overlaps, func(d decision) {
+	selectWith(p, budget, candidates, overlaps, &texts{budget, candidates}, func(d decision) {
 		if d.fits {
 			chosen = append(chosen, d.index)
 		}
 	})
 	return chosen
 }
+
+// Blocks measures candidates for [Choose].
+type Blocks interface {
+	// Block returns the tokens that a candidate adds to the prompt, after those that were taken.
+	Block(i int) (int, error)
+	// Take takes a candidate into the prompt.
+	Take(i int)
+}
+
+// Choose selects candidates for a prompt of gkc/2. It is like [Select], but the cost of a candidate is its block, and the cost of the frame is taken from the
+// budget first. Choose asks for the block of a candidate only if its score is above 0 and the cost of its text fits into the rest of the budget; to the text of a
+// turn it adds turnMarkup. If the mandatory candidates exceed the budget, the error is an *OwedError.
+func Choose(p *Policy, r *Request, candidates []Candidate, overlaps []Overlap, blocks Blocks) (chosen []int, err error) {
+	in := &prompt{left: r.Budget - NewLayout(r, p.Rules).Frame(), candidates: candidates, blocks: blocks}
+	selectWith(p, r.Budget, candidates, overlaps, in, func(d decision) {
+		if d.fits {
+			chosen = append(chosen, d.index)
+		}
+	})
+	if in.err == nil && in.left < 0 {
+		in.err = &OwedError{Need: r.Budget - in.left, Budget: r.Budget}
+	}
+	return chosen, in.err
+}
+
+// turnMarkup is a lower bound of the cost of a turn's markup in tokens, in any format.
+const turnMarkup = 8
+
+// An OwedError says that the frame and the mandatory candidates of a prompt exceed its budget. It wraps ErrRequest.
+type OwedError struct{ Need, Budget int }
+
+func (e *OwedError) Error() string {
+	return fmt.Sprintf("what every context includes, the note, the rules and the constraints, takes %d tokens, and the budget is %d", e.Need, e.Budget)
+}
+
+// Unwrap returns ErrRequest.
+func (*OwedError) Unwrap() error { return ErrRequest }
+
+// A room is the rest of a budget during a selection.
+type room interface {
+	// rest returns the tokens left.
+	rest() int
+	// place takes the cost of a candidate from the budget if it fits, and reports whether it does. A mandatory candidate always fits.
+	place(i int, owed bool) bool
+	// over reports whether the selection must end because of an error.
+	over() bool
+}
+
+// texts is the room of gkc/1, in which a candidate costs its text.
+type texts struct {
+	left       int
+	candidates []Candidate
+}
+
+func (t *texts) rest() int { return t.left }
+
+func (t *texts) place(i int, owed bool) bool {
+	if cost := t.candidates[i].Cost; owed || cost <= t.left {
+		t.left -= cost
+		return true
+	}
+	return false
+}
+
+func (*texts) over() bool { return false }
+
+// A prompt is the room of gkc/2.
+type prompt struct {
+	left       int
+	candidates []Candidate
+	blocks     Blocks
+	err        error
+}
+
+func (p *prompt) rest() int { return p.left }
+
+func (p *prompt) place(i int, owed bool) bool {
+	least := p.candidates[i].Cost
+	if p.candidates[i].Kind == KindTurn {
+		least += turnMarkup
+	}
+	if least > p.left && !owed {
+		return false
+	}
+	block, err := p.blocks.Block(i)
+	if err != nil {
+		p.err = err
+		return false
+	}
+	if block > p.left && !owed {
+		return false
+	}
+	p.blocks.Take(i)
+	p.left -= block
+	return true
+}
+
+func (p *prompt) over() bool { return p.err != nil }
 
 // Owed returns the cost of the mandatory candidates in tokens. A context with a smaller budget is not valid.
 func Owed(candidates []Candidate) (tokens int) {
@@ -50,23 +149,24 @@ type decision struct {
 }
 
 // selectWith is Select, but calls decided for each candidate, including those whose score is not above 0.
-func selectWith(p *Policy, budget int, candidates []Candidate, overlaps []Overlap, decided func(decision)) {
+func selectWith(p *Policy, budget int, candidates []Candidate, overlaps []Overlap, in room, decided func(decision)) {
 	s := &selection{policy: p, budget: budget, candidates: candidates, alike: map[int][]Overlap{}, most: make([]dag.PPM, len(candidates))}
 	for _, o := range overlaps {
 		s.alike[o.First] = append(s.alike[o.First], o)
 		s.alike[o.Second] = append(s.alike[o.Second], Overlap{First: o.Second, Second: o.First, Share: o.Share})
 	}
-	left := budget
 	take := func(i int) {
-		left -= candidates[i].Cost
 		for _, o := range s.alike[i] {
 			s.most[o.Second] = max(s.most[o.Second], o.Share)
 		}
 	}
 	for i := range candidates {
-		if candidates[i].Mandatory() {
-			decided(decision{i, s.score(i), s.most[i], left, true, true})
-			take(i)
+		if candidates[i].Mandatory() && !in.over() {
+			d := decision{i, s.score(i), s.most[i], in.rest(), true, true}
+			if in.place(i, true) {
+				decided(d)
+				take(i)
+			}
 		}
 	}
 	for i := range candidates {
@@ -75,7 +175,7 @@ func selectWith(p *Policy, budget int, candidates []Candidate, overlaps []Overla
 		}
 	}
 	heap.Init(s)
-	for len(s.queue) > 0 {
+	for len(s.queue) > 0 && !in.over() {
 		next := s.queue[0]
 		if now := s.score(next.index); now != next.score {
 			s.queue[0].score = now
@@ -83,8 +183,8 @@ func selectWith(p *Policy, budget int, candidates []Candidate, overlaps []Overla
 			continue
 		}
 		heap.Pop(s)
-		cost := candidates[next.index].Cost
-		fits := next.score > 0 && cost <= left
+		left := in.rest()
+		fits := next.score > 0 && in.place(next.index, false)
 		decided(decision{next.index, next.score, s.most[next.index], left, fits, false})
 		if fits {
 			take(next.index)

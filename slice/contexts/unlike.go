@@ -39,7 +39,7 @@ func (b *Bundle) Unlike(again *Bundle, touched *Touched) string {
 			return fmt.Sprintf("%s %s is a candidate only when the context is assembled again", c.Kind, c.ID)
 		}
 	}
-	first, second := b.alike(again), again.alike(b)
+	first, second := b.alike(&again.Choice), again.alike(&b.Choice)
 	for pair, share := range first {
 		if second[pair] != share {
 			return fmt.Sprintf("turns %s and %s have other words in common when the context is assembled again", pair[0], pair[1])
@@ -54,6 +54,12 @@ func (b *Bundle) Unlike(again *Bundle, touched *Touched) string {
 // explains reports whether erasures elsewhere can explain the differences between a candidate and d.
 func (c *Candidate) explains(d *Candidate, touched *Touched) bool {
 	x, y := *c, *d
+	if x.Looked && y.Looked && (x.Standing != y.Standing || x.Rule != y.Rule) {
+		return false
+	}
+	for _, z := range [...]*Candidate{&x, &y} { // another choice looks at others
+		z.Looked, z.Block, z.Standing, z.Rule, z.Setting = false, 0, 0, 0, 0
+	}
 	for _, s := range [...]Source{FromSearch, FromBeliefs, FromFacts} { // the candidate may have moved up
 		if !x.From[s] {
 			y.From[s] = false
@@ -72,10 +78,10 @@ func (c *Candidate) explains(d *Candidate, touched *Touched) bool {
 }
 
 // alike returns the overlaps of the candidates that the other context has too, by their ids.
-func (b *Bundle) alike(other *Bundle) map[[2]string]dag.PPM {
+func (ch *Choice) alike(other *Choice) map[[2]string]dag.PPM {
 	pairs := map[[2]string]dag.PPM{}
-	for _, o := range b.Overlaps {
-		c, d := &b.Candidates[o.First], &b.Candidates[o.Second]
+	for _, o := range ch.Overlaps {
+		c, d := &ch.Candidates[o.First], &ch.Candidates[o.Second]
 		if other.candidate(c.Kind, c.ID) != nil && other.candidate(d.Kind, d.ID) != nil {
 			pairs[[2]string{c.ID, d.ID}] = o.Share
 		}

@@ -49,7 +49,7 @@ func TestDiscloseParts(t *testing.T) {
 			t.Fatalf("%b: %v", some, err)
 		}
 		data := d.Append(nil)
-		again, err := slice.ParseDisclosure(data, slice.TurnDisclosures, facts.Disclosures)
+		again, err := slice.ParseDisclosure(data, slice.TurnDisclosures[0], facts.Disclosures)
 		if err != nil {
 			t.Fatalf("%b: %v\n%s", some, err, data)
 		}
@@ -102,7 +102,7 @@ func TestDisclosureMangled(t *testing.T) {
 		for _, c := range []byte{data[i] ^ 1, '0', '"'} {
 			bad := bytes.Clone(data)
 			bad[i] = c
-			d, err := slice.ParseDisclosure(bad, slice.TurnDisclosures, facts.Disclosures)
+			d, err := slice.ParseDisclosure(bad, slice.TurnDisclosures[0], facts.Disclosures)
 			switch {
 			case c == data[i]:
 			case err != nil:

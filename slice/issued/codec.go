@@ -49,6 +49,9 @@ func (r *Record) check() error {
 	if r.Reading > dag.ReadNow {
 		return fmt.Errorf("%w: issued slice %s was made under the reading %d, which this version does not know", dag.ErrForm, r.Provenance.SliceID, r.Reading)
 	}
+	if r.OfContext() && (r.Provenance.SchemaVersion == slice.ContextVersionV2) != (r.Reading >= dag.ReadStandings) {
+		return fmt.Errorf("%w: context %s is of version %s, which no context is under the reading %d", dag.ErrForm, r.Provenance.SliceID, r.Provenance.SchemaVersion, r.Reading)
+	}
 	if err := r.Delivery.Check(); err != nil {
 		return fmt.Errorf("issued slice %s: %w", r.Provenance.SliceID, err)
 	}
@@ -144,11 +147,7 @@ func read(e *history.Entry) (r Record, of dag.Tenant, _ error) {
 	case *AskedLeaf:
 		of, r.AsOf, r.KeyID, r.Bundle, r.At = l.Tenant, l.AsOf, l.KeyID, l.Bundle, l.At
 		r.Provenance = slice.Provenance{PolicyID: l.PolicyID, PolicyParamsHash: l.PolicyParamsHash}
-		for version, kind := range asked {
-			if kind == l.Kind {
-				r.Provenance.SchemaVersion = version
-			}
-		}
+		r.Provenance.SchemaVersion = oldest[l.Kind]
 		before = detailAsked
 	default:
 		return r, of, errors.New("its leaf is not the leaf of an issued bundle")
@@ -180,6 +179,9 @@ func read(e *history.Entry) (r Record, of dag.Tenant, _ error) {
 		if err := r.readExtension(more); err != nil {
 			return r, of, err
 		}
+	}
+	if r.OfContext() && r.Reading >= dag.ReadStandings {
+		r.Provenance.SchemaVersion = slice.ContextVersionV2
 	}
 	if rest := e.Detail[detailTurns:before]; len(rest) > 0 {
 		p := &r.Provenance

@@ -123,7 +123,7 @@ func (t Turns) Unpack() (ids []dag.TurnID) {
 }
 
 // OfContext reports whether the bundle is a context.
-func (r *Record) OfContext() bool { return r.Provenance.SchemaVersion == slice.ContextVersion }
+func (r *Record) OfContext() bool { return slice.IsContext(r.Provenance.SchemaVersion) }
 
 // OfBelief reports whether the bundle is evidence of a belief.
 func (r *Record) OfBelief() bool { return r.Provenance.SchemaVersion == slice.BeliefVersion }
@@ -191,6 +191,15 @@ func (b Base) ByID(ctx context.Context, tenant dag.Tenant, id slice.SliceID) ([]
 	list, err := b.find(ctx, tenant, history.Range{Index: indexSlice, Prefix: prefix[:]})
 	slices.SortFunc(list, func(a, b Record) int { return cmp.Compare(a.Number, b.Number) })
 	return list, err
+}
+
+// ByDigest returns the record of a bundle with a slice id and a SHA-256, or nil if there is none.
+func (b Base) ByDigest(ctx context.Context, tenant dag.Tenant, id slice.SliceID, digest dag.Digest) (*Record, error) {
+	list, err := b.ByID(ctx, tenant, id)
+	if at := slices.IndexFunc(list, func(r Record) bool { return r.Bundle == digest }); at >= 0 {
+		return &list[at], err
+	}
+	return nil, err
 }
 
 // After returns up to limit records with numbers above after, by ascending number.

@@ -164,16 +164,24 @@ func TestLookUps(t *testing.T) {
 // TestCheck refuses records that are not in form.
 func TestCheck(t *testing.T) {
 	for name, change := range map[string]func(r *issued.Record){
-		"no slice":              func(r *issued.Record) { r.Provenance.SliceID = "x" },
-		"no anchor":             func(r *issued.Record) { r.Provenance.Anchor = dag.TurnID{} },
-		"no hash":               func(r *issued.Record) { r.Provenance.PolicyParamsHash = dag.Digest{} },
-		"another version":       func(r *issued.Record) { r.Provenance.SchemaVersion = "other" },
-		"a later version":       func(r *issued.Record) { r.Provenance.SchemaVersion = "gkp/3" },
-		"no key":                func(r *issued.Record) { r.KeyID = "" },
-		"a token of no text":    func(r *issued.Record) { r.Token = "\xff" },
-		"turns with question":   func(r *issued.Record) { r.Question = "q" },
-		"facts without one":     func(r *issued.Record) { r.Provenance.SchemaVersion = slice.FactsVersion },
-		"question of no text":   func(r *issued.Record) { *r = storetest.IssuedFacts(1, 1); r.Question = "\x00" },
+		"no slice":            func(r *issued.Record) { r.Provenance.SliceID = "x" },
+		"no anchor":           func(r *issued.Record) { r.Provenance.Anchor = dag.TurnID{} },
+		"no hash":             func(r *issued.Record) { r.Provenance.PolicyParamsHash = dag.Digest{} },
+		"another version":     func(r *issued.Record) { r.Provenance.SchemaVersion = "other" },
+		"a later version":     func(r *issued.Record) { r.Provenance.SchemaVersion = "gkp/9" },
+		"no key":              func(r *issued.Record) { r.KeyID = "" },
+		"a token of no text":  func(r *issued.Record) { r.Token = "\xff" },
+		"turns with question": func(r *issued.Record) { r.Question = "q" },
+		"facts without one":   func(r *issued.Record) { r.Provenance.SchemaVersion = slice.FactsVersion },
+		"question of no text": func(r *issued.Record) { *r = storetest.IssuedFacts(1, 1); r.Question = "\x00" },
+		"gkc/2, read as before": func(r *issued.Record) {
+			*r = storetest.IssuedContext(1, 1)
+			r.Provenance.SchemaVersion, r.Reading = slice.ContextVersionV2, dag.ReadVouched
+		},
+		"gkc/1, read as now": func(r *issued.Record) {
+			*r = storetest.IssuedContext(1, 1)
+			r.Reading = dag.ReadStandings
+		},
 		"a view of no number":   func(r *issued.Record) { r.AsOf = dag.MaxSeq + 1 },
 		"handed out at no time": func(r *issued.Record) { r.At = -1 },
 	} {

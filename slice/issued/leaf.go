@@ -29,12 +29,25 @@ var asked = func() map[string]ledger.Kind {
 	return all
 }()
 
+// oldest maps the kinds of leaves to the first schema versions of their bundles.
+var oldest = func() map[ledger.Kind]string {
+	first := map[ledger.Kind]string{}
+	for _, k := range kinds.All {
+		first[ledger.Kind(k.Name)] = k.Forms[0].Schema
+	}
+	return first
+}()
+
 // Forms returns the forms of the leaves: *SliceLeaf, and *AskedLeaf for each of the other kinds.
 func Forms() []ledger.Form {
+	var versions []string
+	for i := range slice.Schemas {
+		versions = append(versions, slice.Schemas[i].Version)
+	}
 	forms := []ledger.Form{{Kind: leafSlice, Read: readSlice, Version: func(doc *canon.Value) error {
-		return ledger.CheckVersion(doc.Get("provenance"), "schema_version", slice.SchemaVersion, slice.SchemaVersionV2)
+		return ledger.CheckVersion(doc.Get("provenance"), "schema_version", versions...)
 	}}}
-	for _, kind := range slices.Sorted(maps.Values(asked)) {
+	for _, kind := range slices.Compact(slices.Sorted(maps.Values(asked))) {
 		forms = append(forms, ledger.Form{Kind: kind, Read: func(c *canon.Cursor) ledger.Leaf { return readAsked(c, kind) }})
 	}
 	return forms

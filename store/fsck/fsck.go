@@ -25,6 +25,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history/erasures"
+	"github.com/graphkernel/graphkernel/standing"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -239,10 +240,11 @@ type checker struct {
 
 	beyond      dag.Seq // the greatest number seen above the head
 	beyondWhere string
-	vanished    []uint32    // turns whose bodies are gone: before the check or during it
-	graph       *graph      // the graph of the slices that were cut again last
-	texts       texts       // the texts of their turns
-	table       *aliasTable // for the slice of facts that was cut again last
+	vanished    []uint32        // turns whose bodies are gone: before the check or during it
+	graph       *graph          // the graph of the slices that were cut again last
+	texts       texts           // the texts of their turns
+	course      standing.Course // the settings of the standing policy; nil: not read yet
+	table       *aliasTable     // for the slice of facts that was cut again last
 }
 
 func (c *checker) run() error {
@@ -265,6 +267,7 @@ func (c *checker) run() error {
 		{checkSegments, &c.whole},
 		{checkTerms, &c.allEntries},
 		{checkPolicies, nil},
+		{checkSettings, nil},
 		{checkIssued, nil},
 		{checkKeys, nil},
 		{checkCells, nil},

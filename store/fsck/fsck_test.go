@@ -20,8 +20,11 @@ import (
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/history/erasures"
 	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/policy/registry"
 	"github.com/graphkernel/graphkernel/slice/issued"
+	"github.com/graphkernel/graphkernel/standing"
+	"github.com/graphkernel/graphkernel/standing/settings"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/fsck"
 	"github.com/graphkernel/graphkernel/store/inmem"
@@ -121,11 +124,13 @@ const (
 	atPhase        = 77
 	atLeaf         = 78
 	atMarks        = 110
-	atThings       = 117 // two, of turn 17
-	atParent       = 149
-	atParentConv   = 165
-	atKind         = 181
-	atEdgeLeaf     = 182
+	atThings       = 119 // two, of turn 17
+	atParent       = 151
+	atParentConv   = 167
+	atKind         = 183
+	atEdgeLeaf     = 184
+	atAuthor       = 167 // of turn 18, after three things
+	atKey          = 183 // of turn 18
 )
 
 // TestErasures records erasures that do not fit the turns or the ledger.
@@ -403,6 +408,34 @@ func TestPolicyMeanwhile(t *testing.T) {
 	report, err = fsck.Tenant(ctx, m, tenant, fsck.Options{})
 	if err != nil || len(report.Findings) != 1 || report.Findings[0].Rule != "policy" || m.reads != 3 {
 		t.Errorf("%v, %v; the policies were read %d times, want 3", report.Findings, err, m.reads)
+	}
+}
+
+// TestSettings puts standing policies in force: one that is registered, and, in other stores, one that is not, and one with another hash.
+func TestSettings(t *testing.T) {
+	for name, tc := range map[string]struct {
+		set  settings.Setting
+		want string
+	}{
+		"built in":       {settings.Setting{Policy: standing.TeamID, Hash: standing.Team().Hash()}, ""},
+		"not registered": {settings.Setting{Policy: "none@1", Hash: standing.Team().Hash()}, "none@1"},
+		"another hash":   {settings.Setting{Policy: standing.TeamID, Hash: dag.Digest{1}}, "standing-team@1 with hash 0100"},
+		"another type":   {settings.Setting{Policy: policy.DefaultV1ID, Hash: policy.DefaultV1().Hash()}, "default@1"},
+	} {
+		s := inmem.Open(&inmem.Disk{}, inmem.Options{})
+		if err := storetest.Fill(t.Context(), s, tenant); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := (settings.Base{History: s}).Put(t.Context(), tenant, 0, tc.set); err != nil {
+			t.Fatal(err)
+		}
+		report, err := fsck.Tenant(t.Context(), s, tenant, fsck.Options{})
+		switch {
+		case err != nil:
+			t.Fatal(err)
+		case tc.want == "" && !report.OK(), tc.want != "" && (len(report.Findings) != 1 || !strings.Contains(fmt.Sprint(report.Findings[0]), tc.want)):
+			t.Errorf("%s: %+v", name, report.Findings)
+		}
 	}
 }
 

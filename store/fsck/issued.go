@@ -208,7 +208,12 @@ func (g *graph) cut(p placed) (*slice.Slice, error) {
 		if err := g.load(missing); err != nil {
 			return nil, err
 		}
-		s, err := slice.Cut(g.dag.At(p.AsOf), p.Provenance.Anchor, p.policy)
+		v := g.dag.At(p.AsOf).Under(p.Reading)
+		words, err := wordsOf(g.c, v, p.policy)
+		if err != nil {
+			return nil, err
+		}
+		s, err := slice.Cut(v, p.Provenance.Anchor, p.policy, words)
 		if err == nil {
 			return s, nil
 		}

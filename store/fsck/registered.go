@@ -4,7 +4,13 @@ import (
 	"fmt"
 
 	"github.com/graphkernel/graphkernel/access/apikeys"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/ingest/marks"
+	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/policy/registry"
+	"github.com/graphkernel/graphkernel/policy/standard"
+	"github.com/graphkernel/graphkernel/standing"
+	"github.com/graphkernel/graphkernel/standing/settings"
 	"github.com/graphkernel/graphkernel/store/kinds"
 )
 
@@ -16,6 +22,66 @@ func checkPolicies(c *checker) error {
 	}
 	c.counts.Policies = len(all.All())
 	return nil
+}
+
+// checkSettings checks that each standing policy that was put in force is registered with the parameters that it had then: without it nobody can say what turns
+// count for.
+func checkSettings(c *checker) error {
+	all, err := settings.Base{History: c.s}.All(c.ctx, c.tenant)
+	if err != nil {
+		return c.unreadable("settings of the standing policy", err)
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	if _, err := courseOf(c, all); err != nil {
+		return c.cannot("settings of the standing policy", "policy", err)
+	}
+	return nil
+}
+
+// wordsOf returns what the turns of a view count for, or nil if a policy does not look at it.
+func wordsOf(c *checker, v dag.View, p policy.Registered) (*standing.Words, error) {
+	params, err := p.Slice()
+	if err != nil || params.Walk().Standings == nil {
+		return nil, err
+	}
+	if c.course == nil {
+		all, err := settings.Base{History: c.s}.All(c.ctx, c.tenant)
+		if err == nil {
+			c.course, err = courseOf(c, all)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return standing.WordsOf(v, c.course), nil
+}
+
+// courseOf returns the course of settings. The policies are read after the settings, so they have those of each.
+func courseOf(c *checker, all []settings.Setting) (standing.Course, error) {
+	var key marks.Key
+	cells, err := c.s.Cells(c.ctx, c.tenant, marks.Cell)
+	if err == nil && len(cells) > 0 {
+		key, err = marks.ParseKey(cells[0].Value)
+	}
+	if err != nil {
+		return nil, err
+	}
+	stored, err := policyBase(c).All(c.ctx, c.tenant)
+	if err != nil {
+		return nil, err
+	}
+	given, err := standard.Registry()
+	if err != nil {
+		return nil, err
+	}
+	return settings.CourseOf(all, func(id policy.ID) (policy.Registered, error) {
+		if p, err := stored.Get(id); err == nil {
+			return p, nil
+		}
+		return given.Get(id)
+	}, key)
 }
 
 func policyBase(c *checker) registry.Base { return registry.Base{History: c.s} }

@@ -286,6 +286,8 @@ func skeletonHash(c *checker, s *dag.Skeleton) uint64 {
 	b = append(b, s.Leaf[:]...)
 	b = append(b, byte(s.Marks.Rules), byte(s.Marks.Voice))
 	b = binary.BigEndian.AppendUint32(b, s.Marks.Cost)
+	o := &s.Marks.Origin
+	b = append(append(append(b, byte(o.Channel), byte(o.Grant)), o.Author[:]...), o.Key[:]...)
 	for i := range s.Marks.Things {
 		b = append(b, s.Marks.Things[i][:]...)
 	}

@@ -20,11 +20,12 @@ import (
 	"github.com/graphkernel/graphkernel/policy/registry"
 	"github.com/graphkernel/graphkernel/retrieval/segments"
 	"github.com/graphkernel/graphkernel/slice/issued"
+	"github.com/graphkernel/graphkernel/standing/settings"
 )
 
 // All returns the codecs of all kinds of entries.
 func All() history.Codecs {
-	return history.Codecs{knowledge.Codec{}, journal.Codec{}, &erasures.Codec{With: adopting}, erasures.LoggedCodec{}, heldback.Codec{}, registry.Codec{}, apikeys.Codec{}, issued.Codec{}, issued.TaskCodec{}, issued.UndeliveredCodec{}, identity.Announced(), attest.Recorded()}
+	return history.Codecs{knowledge.Codec{}, journal.Codec{}, &erasures.Codec{With: adopting}, erasures.LoggedCodec{}, heldback.Codec{}, registry.Codec{}, apikeys.Codec{}, issued.Codec{}, issued.TaskCodec{}, issued.UndeliveredCodec{}, settings.Codec{}, identity.Announced(), attest.Recorded()}
 }
 
 // Leaves returns the forms of all leaves, except those of package ledger itself.

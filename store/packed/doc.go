@@ -2,7 +2,8 @@
 // database, the cost depends on the number of rows and columns, not on the number of bytes. Numbers are big-endian.
 //
 //	skeleton  id 16 | created_at 8 | salience 4 | role 1 | phase 1 | leaf 32
-//	          mark rules 1 | voice 1 | cost 4 | number of things 1 | each thing 16
+//	          mark rules 1 | voice 1 | cost 4 | channel 1 | grant 1 | number of things 1 | each thing 16
+//	          and author 16 if bit 7 of grant is set | key 16 if bit 6 is
 //	          and for each parent: id 16 | conversation 16 | kind 1 | leaf 32
 //	kept      conversation 16 | body_digest 32 | skeleton
 //	run       for each turn: sequence number 8 | size 4 | skeleton

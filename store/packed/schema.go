@@ -9,7 +9,7 @@ import (
 )
 
 // Oldest is the number of the oldest schema that can be read. Earlier schemas were never released.
-const Oldest = 16
+const Oldest = 17
 
 // Schema returns the texts of a back end's files schema/NNNN.sql: the text of schema n is at index
 // n-1, and is empty below Oldest. Files with the same number are equivalent in all back ends.

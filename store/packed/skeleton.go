@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"math/bits"
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/store"
@@ -12,7 +13,7 @@ import (
 // Sizes of the packed forms; see the package documentation.
 const (
 	skeletonSize = 16 + 8 + 4 + 1 + 1 + 32 + marksSize
-	marksSize    = 1 + 1 + 4 + 1 // without the things
+	marksSize    = 1 + 1 + 4 + 1 + 1 + 1 // without the things
 	thingSize    = 16
 	parentSize   = 16 + 16 + 1 + 32
 	linkSize     = 16 + 16 + 16
@@ -21,7 +22,7 @@ const (
 
 // Kept returns the packed form of everything that remains of a turn for ever, whatever is erased.
 func Kept(r *store.Record) []byte {
-	b := make([]byte, 0, keptPrefix+skeletonSize+len(r.Marks.Things)*thingSize+len(r.Parents)*parentSize)
+	b := make([]byte, 0, keptPrefix+skeletonSize+(len(r.Marks.Things)+2)*thingSize+len(r.Parents)*parentSize)
 	b = append(b, r.Turn.Conversation[:]...)
 	b = append(b, r.Turn.BodyDigest[:]...)
 	b = append(b, r.Turn.ID[:]...)
@@ -43,12 +44,33 @@ func Kept(r *store.Record) []byte {
 func appendMarks(b []byte, m *dag.Marks) []byte {
 	b = append(b, byte(m.Rules), byte(m.Voice))
 	b = binary.BigEndian.AppendUint32(b, m.Cost)
-	b = append(b, byte(len(m.Things)))
+	o := &m.Origin
+	named := byte(0)
+	if o.Author != (dag.Thing{}) {
+		named |= namesAuthor
+	}
+	if o.Key != (dag.Thing{}) {
+		named |= namesKey
+	}
+	b = append(b, byte(o.Channel), byte(o.Grant)|named, byte(len(m.Things)))
 	for i := range m.Things {
 		b = append(b, m.Things[i][:]...)
 	}
+	if named&namesAuthor != 0 {
+		b = append(b, o.Author[:]...)
+	}
+	if named&namesKey != 0 {
+		b = append(b, o.Key[:]...)
+	}
 	return b
 }
+
+// Bits beside the grant of an origin: its author and its key follow the things.
+const (
+	namesAuthor = 1 << 7
+	namesKey    = 1 << 6
+	grantMask   = namesKey - 1
+)
 
 // Skeleton returns the packed skeleton in the result of Kept.
 func Skeleton(kept []byte) []byte { return kept[keptPrefix:] }
@@ -89,11 +111,11 @@ func take[T any](list *[]T, n int) []T {
 
 // readSkeleton sets all fields except Seq and Conversation. It copies b, and places parents and things in the room.
 func readSkeleton(s *dag.Skeleton, b []byte, room *room) error {
-	things := 0
+	things, named := 0, byte(0)
 	if len(b) >= skeletonSize {
-		things = int(b[skeletonSize-1])
+		things, named = int(b[skeletonSize-1]), b[skeletonSize-2]
 	}
-	if size := skeletonSize + things*thingSize; len(b) < size || (len(b)-size)%parentSize != 0 {
+	if size := skeletonSize + (things+bits.OnesCount8(named&(namesAuthor|namesKey)))*thingSize; len(b) < size || (len(b)-size)%parentSize != 0 {
 		return fmt.Errorf("%w: the skeleton of turn %d has %d bytes", store.ErrDamaged, s.Seq, len(b))
 	}
 	copy(s.ID[:], b)
@@ -103,11 +125,21 @@ func readSkeleton(s *dag.Skeleton, b []byte, room *room) error {
 	copy(s.Leaf[:], b[30:])
 	s.Marks.Rules, s.Marks.Voice = dag.MarkRules(b[62]), dag.Voice(b[63])
 	s.Marks.Cost = binary.BigEndian.Uint32(b[64:])
+	s.Marks.Origin.Channel, s.Marks.Origin.Grant = dag.Channel(b[68]), dag.Grant(named&grantMask)
 	b = b[skeletonSize:]
 	s.Marks.Things = take(&room.things, things)
 	for i := range s.Marks.Things {
 		copy(s.Marks.Things[i][:], b)
 		b = b[thingSize:]
+	}
+	if named&namesAuthor != 0 {
+		b = b[copy(s.Marks.Origin.Author[:], b):]
+	}
+	if named&namesKey != 0 {
+		b = b[copy(s.Marks.Origin.Key[:], b):]
+	}
+	if o := &s.Marks.Origin; (named&namesAuthor != 0) != (o.Author != dag.Thing{}) || (named&namesKey != 0) != (o.Key != dag.Thing{}) {
+		return fmt.Errorf("%w: the skeleton of turn %d has an author or a key of no bytes, which is written as none", store.ErrDamaged, s.Seq)
 	}
 	s.Parents = take(&room.parents, len(b)/parentSize)
 	for i := range s.Parents {

@@ -18,11 +18,7 @@ func (s *Store) Adopt(ctx context.Context, tenant dag.Tenant, stretch store.Stre
 	if err != nil {
 		return fmt.Errorf("postgres: adopt: %w", err)
 	}
-	if err := s.enter(ctx); err != nil {
-		return fmt.Errorf("postgres: adopt: %w", err)
-	}
-	defer s.gate.RUnlock()
-	err = s.write(ctx, tenant, func(t *tx) error {
+	return s.write(ctx, "adopt", tenant, func(t *tx) error {
 		if t.mine { // all was adopted, only the answer was lost
 			return nil
 		}
@@ -36,10 +32,6 @@ func (s *Store) Adopt(ctx context.Context, tenant dag.Tenant, stretch store.Stre
 		}
 		return nil
 	})
-	if err != nil {
-		return fmt.Errorf("postgres: adopt: %w", err)
-	}
-	return nil
 }
 
 func (t *tx) adopt(p *store.PreparedStretch) error {

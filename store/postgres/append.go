@@ -43,12 +43,8 @@ func (s *Store) Append(ctx context.Context, tenant dag.Tenant, batches []store.B
 	if err != nil {
 		return store.Receipt{}, fmt.Errorf("postgres: append: %w", err)
 	}
-	if err := s.enter(ctx); err != nil {
-		return store.Receipt{}, fmt.Errorf("postgres: append: %w", err)
-	}
-	defer s.gate.RUnlock()
 	var receipt, planned store.Receipt
-	err = s.write(ctx, tenant, func(t *tx) (err error) {
+	err = s.write(ctx, "append", tenant, func(t *tx) (err error) {
 		if t.mine { // all was admitted, only the answer was lost
 			receipt = planned
 			return nil
@@ -57,10 +53,7 @@ func (s *Store) Append(ctx context.Context, tenant dag.Tenant, batches []store.B
 		planned = receipt
 		return err
 	})
-	if err != nil {
-		return store.Receipt{}, fmt.Errorf("postgres: append: %w", err)
-	}
-	return receipt, nil
+	return intact(receipt, err)
 }
 
 func (t *tx) append(p *store.Prepared) (store.Receipt, error) {
@@ -170,7 +163,7 @@ func uuid[T ~[16]byte](id T) [16]byte { return id }
 const copied = 48
 
 // insert is a write step that inserts n rows.
-func (t *tx) insert(table string, columns []string, n int, row func(i int) []any) error {
+func (t *steps) insert(table string, columns []string, n int, row func(i int) []any) error {
 	if n == 0 {
 		return nil
 	}

@@ -23,8 +23,8 @@ const (
 )
 
 // Cells returns the cells whose names begin with a prefix.
-func (s *Store) Cells(ctx context.Context, tenant dag.Tenant, prefix string) (list []history.Cell, err error) {
-	err = s.read(ctx, "cells", func(ctx context.Context, db *pgxpool.Conn) error {
+func (rd *reader) Cells(ctx context.Context, tenant dag.Tenant, prefix string) (list []history.Cell, err error) {
+	err = rd.read(ctx, "cells", func(ctx context.Context, db *pgxpool.Conn) error {
 		list = nil
 		rows, err := db.Query(ctx, queryCells, string(tenant))
 		if err != nil {
@@ -39,10 +39,7 @@ func (s *Store) Cells(ctx context.Context, tenant dag.Tenant, prefix string) (li
 		})
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return list, nil
+	return intact(list, err)
 }
 
 // Swap replaces the value of a cell, with the tenant's row locked.
@@ -50,14 +47,7 @@ func (s *Store) Swap(ctx context.Context, tenant dag.Tenant, name string, old, n
 	if err := history.CheckSwap(name, old, next); err != nil {
 		return fmt.Errorf("postgres: swap: %w", err)
 	}
-	if err := s.enter(ctx); err != nil {
-		return fmt.Errorf("postgres: swap: %w", err)
-	}
-	defer s.gate.RUnlock()
-	if err := s.write(ctx, tenant, func(t *tx) error { return t.swap(name, old, next) }); err != nil {
-		return fmt.Errorf("postgres: swap: %w", err)
-	}
-	return nil
+	return s.write(ctx, "swap", tenant, func(t *tx) error { return t.swap(name, old, next) })
 }
 
 func (t *tx) swap(name string, old, next []byte) error {

@@ -28,9 +28,9 @@ const (
 )
 
 // Find returns the ids of the turns that match a name, which are a range of an index.
-func (s *Store) Find(ctx context.Context, tenant dag.Tenant, name store.Name, limit int) (ids []dag.TurnID, err error) {
+func (rd *reader) Find(ctx context.Context, tenant dag.Tenant, name store.Name, limit int) (ids []dag.TurnID, err error) {
 	query, args := nameQuery(tenant, name, limit)
-	err = s.read(ctx, "find", func(ctx context.Context, db *pgxpool.Conn) (err error) {
+	err = rd.read(ctx, "find", func(ctx context.Context, db *pgxpool.Conn) (err error) {
 		if query == "" || limit <= 0 {
 			return nil
 		}
@@ -72,8 +72,8 @@ func readIDs(rows pgx.Rows, err error) ([]dag.TurnID, error) {
 }
 
 // Conversations lists conversations by ascending id.
-func (s *Store) Conversations(ctx context.Context, tenant dag.Tenant, after dag.ConversationID, limit int) (list []store.Conversation, err error) {
-	err = s.read(ctx, "conversations", func(ctx context.Context, db *pgxpool.Conn) error {
+func (rd *reader) Conversations(ctx context.Context, tenant dag.Tenant, after dag.ConversationID, limit int) (list []store.Conversation, err error) {
+	err = rd.read(ctx, "conversations", func(ctx context.Context, db *pgxpool.Conn) error {
 		if limit <= 0 {
 			return nil
 		}

@@ -76,20 +76,12 @@ const (
 // Write carries out the plan of a change. It takes four round trips if the change needs to know things in one round,
 // however many entries it has; one more for each further round; and two more if partitions are on other servers.
 func (s *Store) Write(ctx context.Context, tenant dag.Tenant, c history.Change) error {
-	if err := s.enter(ctx); err != nil {
-		return fmt.Errorf("postgres: write: %w", err)
-	}
-	defer s.gate.RUnlock()
-	err := s.write(ctx, tenant, func(t *tx) error {
+	return s.write(ctx, "write", tenant, func(t *tx) error {
 		if t.mine { // all was written, only the answer was lost
 			return nil
 		}
 		return t.change(c)
 	})
-	if err != nil {
-		return fmt.Errorf("postgres: write: %w", err)
-	}
-	return nil
 }
 
 func (t *tx) change(c history.Change) error {
@@ -142,7 +134,7 @@ func (t *tx) queuePlan(b *pgx.Batch, p *history.Plan, tree *ledger.Tree) error {
 		}
 		for i := range p.End {
 			e := &p.End[i]
-			query, args := queryEndTerm, []any{string(t.name), int16(e.Index), blob(e.Key), int64(e.Since), int64(e.Until)}
+			query, args := queryEndTerm, []any{string(t.name), int16(e.Index), packed.Blob(e.Key), int64(e.Since), int64(e.Until)}
 			if e.Until == 0 {
 				query, args = queryTakeTerm, args[:4]
 			}
@@ -203,18 +195,10 @@ func (t *tx) queueTerms(b *pgx.Batch, list []history.Term) {
 		since, until := make([]int64, n), make([]int64, n)
 		for i := range some {
 			e := &some[i]
-			indexes[i], keys[i], since[i], until[i], values[i] = int16(e.Index), blob(e.Key), int64(e.Since), int64(e.Until), blob(e.Value)
+			indexes[i], keys[i], since[i], until[i], values[i] = int16(e.Index), packed.Blob(e.Key), int64(e.Since), int64(e.Until), packed.Blob(e.Value)
 		}
 		b.Queue(queryAddTerms, string(t.name), indexes, keys, since, until, values)
 	}
-}
-
-// blob returns b, or empty bytes if b is nil: they are never NULL.
-func blob(b []byte) []byte {
-	if b == nil {
-		return []byte{}
-	}
-	return b
 }
 
 // answer reads the entries and terms that a change needs, in one round trip.
@@ -296,9 +280,9 @@ func rangesQuery(ranges []history.Range) string {
 }
 
 // Entries returns the entries of a page, by ascending number.
-func (s *Store) Entries(ctx context.Context, tenant dag.Tenant, p history.Page) (list []history.Entry, err error) {
+func (rd *reader) Entries(ctx context.Context, tenant dag.Tenant, p history.Page) (list []history.Entry, err error) {
 	after, at := entryQueries(p.Stream)
-	err = s.read(ctx, "entries", func(ctx context.Context, db *pgxpool.Conn) error {
+	err = rd.read(ctx, "entries", func(ctx context.Context, db *pgxpool.Conn) error {
 		var rows pgx.Rows
 		if p.At != nil {
 			rows, err = db.Query(ctx, at, string(tenant), numbers(p.At))
@@ -323,12 +307,12 @@ func numbers(seqs []dag.Seq) []int64 {
 }
 
 // Terms returns the terms of each range, in one query.
-func (s *Store) Terms(ctx context.Context, tenant dag.Tenant, ranges []history.Range) (lists [][]history.Term, err error) {
+func (rd *reader) Terms(ctx context.Context, tenant dag.Tenant, ranges []history.Range) (lists [][]history.Term, err error) {
 	if err := history.CheckRanges(ranges); err != nil {
 		return nil, fmt.Errorf("postgres: terms: %w", err)
 	}
 	args := rangeArrays(tenant, ranges)
-	err = s.read(ctx, "terms", func(ctx context.Context, db *pgxpool.Conn) error {
+	err = rd.read(ctx, "terms", func(ctx context.Context, db *pgxpool.Conn) error {
 		lists = make([][]history.Term, len(ranges))
 		if len(ranges) == 0 {
 			return nil
@@ -339,10 +323,7 @@ func (s *Store) Terms(ctx context.Context, tenant dag.Tenant, ranges []history.R
 		}
 		return readRanges(rows, ranges, lists)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return lists, nil
+	return intact(lists, err)
 }
 
 // rangeArrays returns ranges as the arguments of queryTerms, an array for each column.
@@ -353,7 +334,7 @@ func rangeArrays(tenant dag.Tenant, ranges []history.Range) []any {
 	for i := range ranges {
 		r := &ranges[i]
 		from := r.Lower()
-		indexes[i], lower[i], since[i], upper[i] = int16(r.Index), blob(from.Key), clipped(from.Since), r.Upper()
+		indexes[i], lower[i], since[i], upper[i] = int16(r.Index), packed.Blob(from.Key), clipped(from.Since), r.Upper()
 		if asOf[i] = clipped(r.AsOf); r.AsOf == 0 {
 			asOf[i] = 1<<63 - 1
 		}
@@ -379,15 +360,15 @@ func eachTerm(rows pgx.Rows, entries bool, fn func(n int, t *history.Term)) erro
 	var e entryRow
 	columns := []any{&n, &key, &since, &until, &value}
 	if entries {
-		columns = append(columns, &e.kind, &e.at, &e.leaf, &e.public, &e.detail, &e.private, &e.part, &e.parts)
+		columns = append(columns, &e.Kind, &e.At, &e.Leaf, &e.Public, &e.Detail, &e.Private, &e.Part, &e.Parts)
 	}
 	_, err := pgx.ForEachRow(rows, columns, func() (err error) {
 		// One allocation for both.
 		both := append(append(make([]byte, 0, len(key)+len(value)), key...), value...)
 		t := history.Term{Key: both[:len(key):len(key)], Since: dag.Seq(since), Until: dag.Seq(until), Value: both[len(key):]}
 		if entries {
-			e.seq = since
-			if t.Entry, err = e.checked(); err != nil {
+			e.Seq = since
+			if t.Entry, err = e.Checked(); err != nil {
 				return err
 			}
 		}
@@ -397,32 +378,19 @@ func eachTerm(rows pgx.Rows, entries bool, fn func(n int, t *history.Term)) erro
 	return err
 }
 
-// An entryRow is a row of entries or of the record.
-type entryRow struct {
-	seq, at, leaf           int64
-	part, parts             int64
-	kind                    string
-	public, detail, private pgtype.DriverBytes
-}
-
-func (r *entryRow) entry() history.Entry {
-	return packed.Entry(r.seq, r.at, r.part, r.parts, r.kind, r.public, r.detail, r.private)
-}
-
-// checked returns the entry of a row, if the entry exists and matches its leaf.
-func (r *entryRow) checked() (*history.Entry, error) { return packed.Checked(r.entry(), r.leaf) }
+type entryRow = packed.Row[pgtype.DriverBytes]
 
 func readEntries(of history.Stream, rows pgx.Rows, err error) (list []history.Entry, _ error) {
 	if err != nil {
 		return nil, err
 	}
 	var r entryRow
-	_, err = pgx.ForEachRow(rows, []any{&r.seq, &r.kind, &r.at, &r.leaf, &r.public, &r.detail, &r.private, &r.part, &r.parts}, func() error {
-		list = append(list, r.entry())
+	_, err = pgx.ForEachRow(rows, []any{&r.Seq, &r.Kind, &r.At, &r.Leaf, &r.Public, &r.Detail, &r.Private, &r.Part, &r.Parts}, func() error {
+		list = append(list, r.Entry())
 		if of == history.Record { // the ledger's hashes show whether the leaf has changed
 			return nil
 		}
-		return packed.CheckLeaf(&list[len(list)-1], r.leaf)
+		return packed.CheckLeaf(&list[len(list)-1], r.Leaf)
 	})
 	return list, err
 }

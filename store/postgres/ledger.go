@@ -103,22 +103,19 @@ func readTree(row pgx.Row, tree *ledger.Tree) error {
 }
 
 // Log returns the ledger's right edge.
-func (s *Store) Log(ctx context.Context, tenant dag.Tenant) (tree ledger.Tree, err error) {
-	err = s.read(ctx, "log", func(ctx context.Context, db *pgxpool.Conn) error {
+func (rd *reader) Log(ctx context.Context, tenant dag.Tenant) (tree ledger.Tree, err error) {
+	err = rd.read(ctx, "log", func(ctx context.Context, db *pgxpool.Conn) error {
 		return readTree(db.QueryRow(ctx, queryLog, string(tenant)), &tree)
 	})
-	if err != nil {
-		return ledger.Tree{}, err
-	}
-	return tree, nil
+	return intact(tree, err)
 }
 
 // LogHashes returns hashes of a level, up to 4096 at once.
-func (s *Store) LogHashes(ctx context.Context, tenant dag.Tenant, level int, from uint64, n int) (hashes []ledger.Hash, err error) {
+func (rd *reader) LogHashes(ctx context.Context, tenant dag.Tenant, level int, from uint64, n int) (hashes []ledger.Hash, err error) {
 	if err := packed.CheckLevel(level); err != nil {
 		return nil, fmt.Errorf("postgres: log hashes: %w", err)
 	}
-	err = s.read(ctx, "log hashes", func(ctx context.Context, db *pgxpool.Conn) error {
+	err = rd.read(ctx, "log hashes", func(ctx context.Context, db *pgxpool.Conn) error {
 		hashes = nil
 		if from > ledger.MaxSize || n <= 0 {
 			return nil
@@ -133,10 +130,7 @@ func (s *Store) LogHashes(ctx context.Context, tenant dag.Tenant, level int, fro
 			return nil
 		})
 	})
-	if err != nil {
-		return nil, err
-	}
-	return hashes, nil
+	return intact(hashes, err)
 }
 
 // eachNumbered reads rows of a number and bytes. The numbers must be consecutive: nothing after a gap may be returned.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -41,18 +40,10 @@ type Options struct {
 
 // A Store is a store.Store in a PostgreSQL database.
 type Store struct {
-	pool     *pgxpool.Pool
-	step     func(string) error
-	timeout  time.Duration
-	bound    bound // of timeout
-	patience time.Duration
-	epochs   epochs
-	lines    lines
-
-	// gate is held for reading by every method while it uses the database, and for
-	// writing by Close. It guards closed.
-	gate   sync.RWMutex
-	closed bool
+	reader
+	step   func(string) error
+	epochs epochs
+	lines  lines
 }
 
 var (
@@ -155,7 +146,7 @@ func connect(ctx context.Context, url string, o Options) (*Store, error) {
 	}
 	c.ConnConfig.Tracer = o.Trace
 	c.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false } // see acquire
-	s := &Store{step: o.Step, timeout: o.Timeout, bound: bound{lasts: o.Timeout}, patience: o.Patience}
+	s := &Store{reader: reader{connections: connections{timeout: o.Timeout, patience: o.Patience}, bound: bound{lasts: o.Timeout}}, step: o.Step}
 	c.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
 		ctx, cancel := context.WithTimeout(ctx, c.ConnConfig.ConnectTimeout)
 		defer cancel()
@@ -188,8 +179,8 @@ func durable(ctx context.Context, c *pgx.Conn) error {
 
 // Checksums reports whether the server keeps checksums of its pages (data_checksums).
 // Without them a damaged page of an index makes an answer too short, and no error shows it.
-func (s *Store) Checksums(ctx context.Context) (on bool, err error) {
-	err = s.read(ctx, "checksums", func(ctx context.Context, db *pgxpool.Conn) error {
+func (rd *reader) Checksums(ctx context.Context) (on bool, err error) {
+	err = rd.read(ctx, "checksums", func(ctx context.Context, db *pgxpool.Conn) error {
 		return db.QueryRow(ctx, `SELECT current_setting('data_checksums') = 'on'`).Scan(&on)
 	})
 	return on, err
@@ -197,25 +188,12 @@ func (s *Store) Checksums(ctx context.Context) (on bool, err error) {
 
 // Close waits for running methods and closes the connections. Closing twice is harmless.
 func (s *Store) Close() error {
-	s.gate.Lock()
-	defer s.gate.Unlock()
+	s.use.Lock()
+	defer s.use.Unlock()
 	if !s.closed {
 		s.closed = true
 		s.pool.Close()
 		s.bound.close()
-	}
-	return nil
-}
-
-// enter returns an error if the store cannot be used. Otherwise the caller must call s.gate.RUnlock when it is done with the database.
-func (s *Store) enter(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	s.gate.RLock()
-	if s.closed {
-		s.gate.RUnlock()
-		return store.ErrClosed
 	}
 	return nil
 }

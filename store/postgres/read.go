@@ -57,18 +57,24 @@ var (
 	queryNextOfConversation = fmt.Sprintf(queryScan, ofConversation, 1)
 )
 
+// A reader reads, each time again from the beginning if the connection broke.
+type reader struct {
+	connections
+	bound bound // of the time of a short read
+}
+
 // Head returns the tenant's newest sequence number.
-func (s *Store) Head(ctx context.Context, tenant dag.Tenant) (head dag.Seq, err error) {
-	err = s.read(ctx, "head", func(ctx context.Context, db *pgxpool.Conn) error {
+func (rd *reader) Head(ctx context.Context, tenant dag.Tenant) (head dag.Seq, err error) {
+	err = rd.read(ctx, "head", func(ctx context.Context, db *pgxpool.Conn) error {
 		return optional(db.QueryRow(ctx, queryHead, string(tenant)).Scan((*uint64)(&head)))
 	})
 	return head, err
 }
 
 // HeadWhile sends the query, runs work, and then reads the answer, which has come meanwhile: no goroutine has to wake another.
-func (s *Store) HeadWhile(ctx context.Context, tenant dag.Tenant, work func()) (head dag.Seq, err error) {
+func (rd *reader) HeadWhile(ctx context.Context, tenant dag.Tenant, work func()) (head dag.Seq, err error) {
 	worked := false
-	err = s.read(ctx, "head", func(ctx context.Context, db *pgxpool.Conn) error {
+	err = rd.read(ctx, "head", func(ctx context.Context, db *pgxpool.Conn) error {
 		if worked { // the connection broke after work was called
 			return optional(db.QueryRow(ctx, queryHead, string(tenant)).Scan((*uint64)(&head)))
 		}
@@ -83,6 +89,15 @@ func (s *Store) HeadWhile(ctx context.Context, tenant dag.Tenant, work func()) (
 	return head, err
 }
 
+// intact returns a value, or no part of it if it could not be read to its end.
+func intact[T any](v T, err error) (T, error) {
+	if err != nil {
+		var none T
+		return none, err
+	}
+	return v, nil
+}
+
 // optional accepts a missing row as an answer.
 func optional(err error) error {
 	if err == pgx.ErrNoRows { //nolint:errorlint // it is never wrapped by Scan
@@ -92,8 +107,8 @@ func optional(err error) error {
 }
 
 // Tenants lists tenants by ascending name.
-func (s *Store) Tenants(ctx context.Context, after dag.Tenant, limit int) (list []dag.Tenant, err error) {
-	err = s.read(ctx, "tenants", func(ctx context.Context, db *pgxpool.Conn) error {
+func (rd *reader) Tenants(ctx context.Context, after dag.Tenant, limit int) (list []dag.Tenant, err error) {
+	err = rd.read(ctx, "tenants", func(ctx context.Context, db *pgxpool.Conn) error {
 		rows, err := db.Query(ctx, queryTenants, string(after), max(limit, 0))
 		if err != nil {
 			return err
@@ -105,17 +120,17 @@ func (s *Store) Tenants(ctx context.Context, after dag.Tenant, limit int) (list 
 }
 
 // Turns returns the records of the selected turns.
-func (s *Store) Turns(ctx context.Context, tenant dag.Tenant, of store.Selection) ([]store.Record, error) {
+func (rd *reader) Turns(ctx context.Context, tenant dag.Tenant, of store.Selection) ([]store.Record, error) {
 	if places, ok := of.(store.Places); ok {
-		return s.placed(ctx, tenant, places)
+		return rd.placed(ctx, tenant, places)
 	}
 	ids, _ := of.(store.IDs)
-	return s.named(ctx, tenant, ids)
+	return rd.named(ctx, tenant, ids)
 }
 
 // named returns the records of turns by their ids, each once, in one query.
-func (s *Store) named(ctx context.Context, tenant dag.Tenant, ids []dag.TurnID) (records []store.Record, err error) {
-	err = s.read(ctx, "turns", func(ctx context.Context, db *pgxpool.Conn) error {
+func (rd *reader) named(ctx context.Context, tenant dag.Tenant, ids []dag.TurnID) (records []store.Record, err error) {
+	err = rd.read(ctx, "turns", func(ctx context.Context, db *pgxpool.Conn) error {
 		if len(ids) == 0 {
 			return nil
 		}
@@ -130,15 +145,15 @@ func (s *Store) named(ctx context.Context, tenant dag.Tenant, ids []dag.TurnID) 
 }
 
 // placed returns the records of turns by their places, with one statement for each conversation, all in one round trip.
-func (s *Store) placed(ctx context.Context, tenant dag.Tenant, places []store.Place) (records []store.Record, err error) {
+func (rd *reader) placed(ctx context.Context, tenant dag.Tenant, places []store.Place) (records []store.Record, err error) {
 	if len(places) == 0 {
-		return nil, s.read(ctx, "placed", func(context.Context, *pgxpool.Conn) error { return nil })
+		return nil, rd.read(ctx, "placed", func(context.Context, *pgxpool.Conn) error { return nil })
 	}
 	of := map[dag.ConversationID][]int64{}
 	for _, p := range places {
 		of[p.Conversation] = append(of[p.Conversation], int64(min(p.Seq, dag.MaxSeq)))
 	}
-	err = s.read(ctx, "placed", func(ctx context.Context, db *pgxpool.Conn) error {
+	err = rd.read(ctx, "placed", func(ctx context.Context, db *pgxpool.Conn) error {
 		records = make([]store.Record, 0, len(places))
 		if len(of) == 1 {
 			rows, err := db.Query(ctx, queryPlaced, string(tenant), uuid(places[0].Conversation), of[places[0].Conversation])
@@ -159,8 +174,8 @@ func (s *Store) placed(ctx context.Context, tenant dag.Tenant, places []store.Pl
 	return records, err
 }
 
-func (s *Store) scanPage(ctx context.Context, query string, args []any) (page []store.Record, err error) {
-	err = s.read(ctx, "scan", func(ctx context.Context, db *pgxpool.Conn) error {
+func (rd *reader) scanPage(ctx context.Context, query string, args []any) (page []store.Record, err error) {
+	err = rd.read(ctx, "scan", func(ctx context.Context, db *pgxpool.Conn) error {
 		rows, err := db.Query(ctx, query, args...)
 		if err != nil {
 			return err
@@ -197,8 +212,8 @@ func eachRecord(rows pgx.Rows, fn func(*store.Record)) error {
 }
 
 // Scan returns records by ascending number, in pages of up to 512 or some 4 MiB of text.
-func (s *Store) Scan(ctx context.Context, tenant dag.Tenant, after dag.Seq, conversation *dag.ConversationID, fn func(*store.Record) error) error {
-	head, err := s.Head(ctx, tenant)
+func (rd *reader) Scan(ctx context.Context, tenant dag.Tenant, after dag.Seq, conversation *dag.ConversationID, fn func(*store.Record) error) error {
+	head, err := rd.Head(ctx, tenant)
 	if err != nil {
 		return err
 	}
@@ -208,9 +223,9 @@ func (s *Store) Scan(ctx context.Context, tenant dag.Tenant, after dag.Seq, conv
 	}
 	for after < head {
 		args[1] = int64(after)
-		page, err := s.scanPage(ctx, ofAll, args)
+		page, err := rd.scanPage(ctx, ofAll, args)
 		if errors.Is(err, store.ErrDamaged) { // records before a damaged record are read one by one
-			page, err = s.scanPage(ctx, ofOne, args)
+			page, err = rd.scanPage(ctx, ofOne, args)
 		}
 		if err != nil {
 			return err

@@ -90,8 +90,8 @@ type retry struct {
 	pause time.Duration
 }
 
-func (s *Store) retry() retry {
-	return retry{until: time.Now().Add(s.patience), pause: 10 * time.Millisecond}
+func (cs *connections) retry() retry {
+	return retry{until: time.Now().Add(cs.patience), pause: 10 * time.Millisecond}
 }
 
 // wait waits before the next attempt, twice as long each time. It reports false if there is no next attempt.
@@ -113,24 +113,22 @@ func (r *retry) wait(ctx context.Context) bool {
 }
 
 // read runs fn, which sends one query, and runs it again from the beginning if the connection broke: reading changes nothing.
-func (s *Store) read(ctx context.Context, what string, fn func(ctx context.Context, db *pgxpool.Conn) error) error {
-	if err := s.enter(ctx); err != nil {
-		return fmt.Errorf("postgres: %s: %w", what, err)
-	}
-	defer s.gate.RUnlock()
-	r := s.retry()
-	for {
-		err := s.look(ctx, fn)
-		if err == nil || unstorable(err) {
-			return nil
+func (rd *reader) read(ctx context.Context, what string, fn func(ctx context.Context, db *pgxpool.Conn) error) error {
+	return rd.while(ctx, what, func() error {
+		r := rd.retry()
+		for {
+			err := rd.look(ctx, fn)
+			if err == nil || unstorable(err) {
+				return nil
+			}
+			if ctx.Err() != nil {
+				return fmt.Errorf("%w: %w", ctx.Err(), err)
+			}
+			if n := natureOf(err); n != broken && n != undone || !r.wait(ctx) {
+				return lost(err)
+			}
 		}
-		if ctx.Err() != nil {
-			return fmt.Errorf("postgres: %s: %w: %w", what, ctx.Err(), err)
-		}
-		if n := natureOf(err); n != broken && n != undone || !r.wait(ctx) {
-			return fmt.Errorf("postgres: %s: %w", what, lost(err))
-		}
-	}
+	})
 }
 
 // unstorable reports whether the server refused a name that no column can contain, such as one with U+0000 in it. Nothing stored has that name.
@@ -139,78 +137,17 @@ func unstorable(err error) bool {
 	return errors.As(err, &e) && e.Code == "22021" // character_not_in_repertoire
 }
 
-// attempt calls fn with a connection, and bounds its time.
-func (s *Store) attempt(ctx context.Context, fn func(context.Context, *pgxpool.Conn) error) error {
-	bounded, cancel := context.WithTimeout(ctx, s.timeout)
-	defer cancel()
-	return s.connected(ctx, bounded, fn)
-}
-
 // look is like attempt, for short reads: their time may be an eighth longer.
-func (s *Store) look(ctx context.Context, fn func(context.Context, *pgxpool.Conn) error) (err error) {
-	bounded, leave := s.bound.of(ctx)
+func (rd *reader) look(ctx context.Context, fn func(context.Context, *pgxpool.Conn) error) (err error) {
+	bounded, leave := rd.bound.of(ctx)
 	defer func() { err = leave(err) }()
-	return s.connected(ctx, bounded, fn)
-}
-
-func (s *Store) connected(ctx, bounded context.Context, fn func(context.Context, *pgxpool.Conn) error) error {
-	c, err := s.acquire(ctx, bounded)
-	if err != nil {
-		return err
-	}
-	defer s.release(ctx, c)
-	return fn(bounded, c)
-}
-
-// lastUse is the key of the time of a connection's release in its custom data.
-const lastUse = "graphkernel last use"
-
-// acquire takes a connection from the pool. A connection that was not used for a second is
-// tried first: it may be broken by now, and must not use up the time of the whole attempt.
-func (s *Store) acquire(ctx, bounded context.Context) (*pgxpool.Conn, error) {
-	for {
-		c, err := s.pool.Acquire(bounded)
-		if err != nil {
-			return nil, err
-		}
-		used, known := c.Conn().PgConn().CustomData()[lastUse].(time.Time)
-		if !known || time.Since(used) < time.Second {
-			return c, nil
-		}
-		ping, cancel := context.WithTimeout(bounded, s.timeout/4)
-		err = c.Ping(ping)
-		cancel()
-		if err == nil {
-			return c, nil
-		}
-		s.release(ctx, c)
-		if bounded.Err() != nil {
-			return nil, err
-		}
-	}
-}
-
-// release returns a connection to the pool. A broken connection leaves the pool: otherwise it would keep
-// its place for 15 seconds, while the driver tries to say goodbye to a server that does not answer. Idle
-// connections are likely broken, too, and are closed, unless the caller's context has ended.
-func (s *Store) release(ctx context.Context, c *pgxpool.Conn) {
-	if c.Conn().IsClosed() {
-		c.Hijack()
-		if ctx.Err() == nil {
-			s.pool.Reset()
-		}
-		return
-	}
-	c.Conn().PgConn().CustomData()[lastUse] = time.Now()
-	c.Release() // closes a connection that is in a transaction
+	return rd.connected(ctx, bounded, fn)
 }
 
 // A tx is one attempt at a write of one tenant. It has the tenant's row locked, so
 // writes of a tenant run one after the other and numbers become visible in order.
 type tx struct {
-	*pgx.Conn
-	ctx    context.Context
-	step   func(string) error
+	steps
 	name   dag.Tenant
 	writer [16]byte // identifies the write; the same in each attempt
 	mine   bool     // an earlier attempt was committed: it was the last one to move the head
@@ -218,11 +155,18 @@ type tx struct {
 	head   dag.Seq
 	spread bool // some partitions are on other servers
 	fresh  bool // the tenant had no row before
-	wrote  bool
+}
+
+// steps are the steps of a write.
+type steps struct {
+	*pgx.Conn
+	ctx   context.Context
+	step  func(string) error
+	wrote bool
 }
 
 // begin announces the next write step. Every write step begins with it.
-func (t *tx) begin(step string) error {
+func (t *steps) begin(step string) error {
 	if err := t.ctx.Err(); err != nil {
 		return err
 	}
@@ -234,7 +178,7 @@ func (t *tx) begin(step string) error {
 }
 
 // exec is a write step of one statement.
-func (t *tx) exec(step, sql string, args ...any) error {
+func (t *steps) exec(step, sql string, args ...any) error {
 	if err := t.begin(step); err != nil {
 		return err
 	}
@@ -252,10 +196,15 @@ const (
 		WHERE i.inhparent IN ('turns'::regclass, 'runs'::regclass))`
 )
 
-// write runs fn in a transaction and commits it. Errors of fn are returned as they are, for callers to branch on. If the
+// write changes the data of a tenant by fn, see commit.
+func (s *Store) write(ctx context.Context, what string, tenant dag.Tenant, fn func(*tx) error) error {
+	return s.while(ctx, what, func() error { return s.commit(ctx, tenant, fn) })
+}
+
+// commit runs fn in a transaction and commits it. Errors of fn are returned as they are, for callers to branch on. If the
 // connection breaks, fn runs again in a new transaction: it must decide anew by what it finds there. That is safe at any
 // point, since every write is idempotent; tx.mine tells fn that an earlier attempt was committed and only its answer was lost.
-func (s *Store) write(ctx context.Context, tenant dag.Tenant, fn func(*tx) error) error {
+func (s *Store) commit(ctx context.Context, tenant dag.Tenant, fn func(*tx) error) error {
 	if _, err := dag.ParseTenant(string(tenant)); err != nil {
 		return err
 	}
@@ -273,7 +222,7 @@ func (s *Store) write(ctx context.Context, tenant dag.Tenant, fn func(*tx) error
 	for {
 		sent := false
 		err := s.attempt(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
-			t := &tx{Conn: c.Conn(), ctx: ctx, step: s.step, name: tenant, writer: writer, unsure: uncertain}
+			t := &tx{steps: steps{Conn: c.Conn(), ctx: ctx, step: s.step}, name: tenant, writer: writer, unsure: uncertain}
 			return s.try(t, &sent, fn)
 		})
 		if err == nil {

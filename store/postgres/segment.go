@@ -45,9 +45,9 @@ const (
 )
 
 // Segment returns the turns that a reader lacks of some conversations, in one query.
-func (s *Store) Segment(ctx context.Context, tenant dag.Tenant, parts []store.Part) (seg store.Segment, err error) {
+func (rd *reader) Segment(ctx context.Context, tenant dag.Tenant, parts []store.Part) (seg store.Segment, err error) {
 	parts = store.Distinct(parts)
-	err = s.read(ctx, "segment", func(ctx context.Context, db *pgxpool.Conn) error {
+	err = rd.read(ctx, "segment", func(ctx context.Context, db *pgxpool.Conn) error {
 		rows, err := segmentRows(ctx, db, tenant, parts)
 		if err != nil {
 			return err

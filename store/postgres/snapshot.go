@@ -23,8 +23,8 @@ const (
 )
 
 // Snapshots returns the snapshots of a page.
-func (s *Store) Snapshots(ctx context.Context, tenant dag.Tenant, p history.SnapshotPage) (list []history.Snapshot, err error) {
-	err = s.read(ctx, "snapshots", func(ctx context.Context, db *pgxpool.Conn) error {
+func (rd *reader) Snapshots(ctx context.Context, tenant dag.Tenant, p history.SnapshotPage) (list []history.Snapshot, err error) {
+	err = rd.read(ctx, "snapshots", func(ctx context.Context, db *pgxpool.Conn) error {
 		query := querySnapshots
 		if p.Names {
 			query = querySnapshotNames
@@ -36,10 +36,7 @@ func (s *Store) Snapshots(ctx context.Context, tenant dag.Tenant, p history.Snap
 		list, err = pgx.CollectRows(rows, pgx.RowToStructByPos[history.Snapshot])
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return list, nil
+	return intact(list, err)
 }
 
 // queueSnapshots queues the statements that replace snapshots.

@@ -17,30 +17,25 @@ func (s *Store) Adopt(ctx context.Context, tenant dag.Tenant, stretch store.Stre
 	if err != nil {
 		return failed("adopt", err)
 	}
-	if err := s.enter(ctx); err != nil {
-		return failed("adopt", err)
-	}
-	defer s.gate.RUnlock()
-	erases := false
-	err = s.write(ctx, tenant, func(t *tx) error {
-		for p := prepared; p != nil; p = p.Rest() {
-			takes, err := t.adopt(p)
-			if err != nil {
-				return err
+	return s.while(ctx, "adopt", func() error {
+		erases := false
+		err := s.write(ctx, tenant, func(t *tx) error {
+			for p := prepared; p != nil; p = p.Rest() {
+				takes, err := t.adopt(p)
+				if err != nil {
+					return err
+				}
+				if erases = erases || takes; p.Last() != 0 {
+					t.head = p.Last()
+				}
 			}
-			if erases = erases || takes; p.Last() != 0 {
-				t.head = p.Last()
-			}
+			return nil
+		})
+		if erases && err == nil || errors.Is(err, store.ErrGap) && len(stretch.Entries) > 0 {
+			err = errors.Join(err, s.emptyLog(ctx), s.ready(tenant).Drop())
 		}
-		return nil
+		return err
 	})
-	if erases && err == nil || errors.Is(err, store.ErrGap) && len(stretch.Entries) > 0 {
-		err = errors.Join(err, s.emptyLog(ctx), s.ready(tenant).Drop())
-	}
-	if err != nil {
-		return failed("adopt", err)
-	}
-	return nil
 }
 
 // adopt adopts a stretch, and reports whether it erases stored data.

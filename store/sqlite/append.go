@@ -12,24 +12,18 @@ import (
 
 // Append admits batches; see store.Store. It hashes before it takes the write lock.
 // The look-ups and inserts are a constant number of statements for each 64 turns.
-func (s *Store) Append(ctx context.Context, tenant dag.Tenant, batches []store.Batch) (store.Receipt, error) {
+func (s *Store) Append(ctx context.Context, tenant dag.Tenant, batches []store.Batch) (receipt store.Receipt, err error) {
 	prepared, err := store.Prepare(batches)
 	if err != nil {
 		return store.Receipt{}, failed("append", err)
 	}
-	if err := s.enter(ctx); err != nil {
-		return store.Receipt{}, failed("append", err)
-	}
-	defer s.gate.RUnlock()
-	var receipt store.Receipt
-	err = s.write(ctx, tenant, func(t *tx) (err error) {
-		receipt, err = t.append(prepared)
-		return err
+	err = s.while(ctx, "append", func() error {
+		return s.write(ctx, tenant, func(t *tx) (err error) {
+			receipt, err = t.append(prepared)
+			return err
+		})
 	})
-	if err != nil {
-		return store.Receipt{}, failed("append", err)
-	}
-	return receipt, nil
+	return intact(receipt, err)
 }
 
 func (t *tx) append(p *store.Prepared) (store.Receipt, error) {

@@ -21,9 +21,9 @@ const (
 )
 
 // Cells returns the cells whose names begin with a prefix.
-func (s *Store) Cells(ctx context.Context, tenant dag.Tenant, prefix string) (list []history.Cell, err error) {
-	err = s.read(ctx, "cells", tenant, func(n int64) error {
-		rows, err := s.queries.cells.QueryContext(ctx, n)
+func (rd *reader) Cells(ctx context.Context, tenant dag.Tenant, prefix string) (list []history.Cell, err error) {
+	err = rd.read(ctx, "cells", tenant, func(n int64) error {
+		rows, err := rd.queries.cells.QueryContext(ctx, n)
 		if err != nil {
 			return err
 		}
@@ -36,10 +36,7 @@ func (s *Store) Cells(ctx context.Context, tenant dag.Tenant, prefix string) (li
 			return nil
 		}, &name, &value)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return list, nil
+	return intact(list, err)
 }
 
 // Swap replaces the value of a cell.
@@ -47,14 +44,9 @@ func (s *Store) Swap(ctx context.Context, tenant dag.Tenant, name string, old, n
 	if err := history.CheckSwap(name, old, next); err != nil {
 		return failed("swap", err)
 	}
-	if err := s.enter(ctx); err != nil {
-		return failed("swap", err)
-	}
-	defer s.gate.RUnlock()
-	if err := s.write(ctx, tenant, func(t *tx) error { return t.swap(name, old, next) }); err != nil {
-		return failed("swap", err)
-	}
-	return nil
+	return s.while(ctx, "swap", func() error {
+		return s.write(ctx, tenant, func(t *tx) error { return t.swap(name, old, next) })
+	})
 }
 
 func (t *tx) swap(name string, old, next []byte) error {

@@ -89,11 +89,11 @@ func (s *Store) Writable(ctx context.Context) error {
 	if err := s.enter(ctx); err != nil {
 		return err
 	}
-	defer s.gate.RUnlock()
+	defer s.leave()
 	if s.writer == nil {
 		return fmt.Errorf("%w: the store was opened read-only", store.ErrUnwritable)
 	}
-	if err := s.unmoved(); err != nil {
+	if err := s.files.unmoved(s.path); err != nil {
 		return s.fail(err)
 	}
 	if !s.refuses.Load() {

@@ -21,13 +21,13 @@ func filesAt(path string) (id fileIdentity, err error) {
 
 // unmoved returns an error unless the files under the store's names are the ones that it has open: data
 // written to a removed or replaced file is lost. It costs three calls of stat, before each acknowledgement.
-func (s *Store) unmoved() error {
-	now, err := filesAt(s.path)
+func (id fileIdentity) unmoved(path string) error {
+	now, err := filesAt(path)
 	if err != nil {
 		return fmt.Errorf("a file of the store was removed while it was in use: %w", err)
 	}
 	for i := range now {
-		if !os.SameFile(s.files[i], now[i]) {
+		if !os.SameFile(id[i], now[i]) {
 			return fmt.Errorf("%s was replaced by another file while it was in use", now[i].Name())
 		}
 	}

@@ -28,42 +28,35 @@ const (
 )
 
 // Tenants lists tenants by ascending name. A tenant has a row from its first write on.
-func (s *Store) Tenants(ctx context.Context, after dag.Tenant, limit int) (list []dag.Tenant, err error) {
-	if err := s.enter(ctx); err != nil {
-		return nil, failed("tenants", err)
-	}
-	defer s.gate.RUnlock()
-	if limit <= 0 {
-		return nil, nil
-	}
-	rows, err := s.queries.tenants.QueryContext(ctx, string(after), limit)
-	if err == nil {
+func (rd *reader) Tenants(ctx context.Context, after dag.Tenant, limit int) (list []dag.Tenant, err error) {
+	err = rd.while(ctx, "tenants", func() error {
+		if limit <= 0 {
+			return nil
+		}
+		rows, err := rd.queries.tenants.QueryContext(ctx, string(after), limit)
+		if err != nil {
+			return err
+		}
 		var name dag.Tenant
-		err = each(rows, func() error {
+		return each(rows, func() error {
 			list = append(list, name)
 			return nil
 		}, &name)
-	}
-	if err != nil {
-		return nil, failed("tenants", err)
-	}
-	return list, nil
+	})
+	return intact(list, err)
 }
 
 // Find returns the ids of the turns that match a name: a range of the primary key, or of the index of external ids.
-func (s *Store) Find(ctx context.Context, tenant dag.Tenant, name store.Name, limit int) (ids []dag.TurnID, err error) {
-	err = s.read(ctx, "find", tenant, func(n int64) (err error) {
-		query, args := s.queries.find(n, name)
+func (rd *reader) Find(ctx context.Context, tenant dag.Tenant, name store.Name, limit int) (ids []dag.TurnID, err error) {
+	err = rd.read(ctx, "find", tenant, func(n int64) (err error) {
+		query, args := rd.queries.find(n, name)
 		if query == nil || limit <= 0 {
 			return nil
 		}
 		ids, err = readIDs(query.QueryContext(ctx, append(args, limit)...))
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return ids, nil
+	return intact(ids, err)
 }
 
 // find returns the query for the turns of a tenant that match a name, and its arguments without the limit; nil if there can be none.
@@ -103,12 +96,12 @@ func readIDs(rows *sql.Rows, err error) (ids []dag.TurnID, _ error) {
 }
 
 // Conversations lists conversations by ascending id.
-func (s *Store) Conversations(ctx context.Context, tenant dag.Tenant, after dag.ConversationID, limit int) (list []store.Conversation, err error) {
-	err = s.read(ctx, "conversations", tenant, func(n int64) error {
+func (rd *reader) Conversations(ctx context.Context, tenant dag.Tenant, after dag.ConversationID, limit int) (list []store.Conversation, err error) {
+	err = rd.read(ctx, "conversations", tenant, func(n int64) error {
 		if limit <= 0 {
 			return nil
 		}
-		rows, err := s.queries.conversations.QueryContext(ctx, n, after[:], limit)
+		rows, err := rd.queries.conversations.QueryContext(ctx, n, after[:], limit)
 		if err != nil {
 			return err
 		}
@@ -122,8 +115,5 @@ func (s *Store) Conversations(ctx context.Context, tenant dag.Tenant, after dag.
 			return nil
 		}, &id, &c.Turns, &c.First, &c.Last, &c.FirstAt, &c.LastAt)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return list, nil
+	return intact(list, err)
 }

@@ -59,39 +59,34 @@ const (
 
 // Write carries out the plan of a change. If the plan erases, the log is emptied, so repeating an erasure that was cut short completes it.
 func (s *Store) Write(ctx context.Context, tenant dag.Tenant, c history.Change) error {
-	if err := s.enter(ctx); err != nil {
-		return failed("write", err)
-	}
-	defer s.gate.RUnlock()
-	erases := false
-	err := s.write(ctx, tenant, func(t *tx) error {
-		var tree ledger.Tree
-		p, err := t.plan(c, &tree)
-		if err != nil {
-			return err
+	return s.while(ctx, "write", func() error {
+		erases := false
+		err := s.write(ctx, tenant, func(t *tx) error {
+			var tree ledger.Tree
+			p, err := t.plan(c, &tree)
+			if err != nil {
+				return err
+			}
+			erases = p.Erases
+			if p.Empty() {
+				return nil
+			}
+			if err := t.own(); err != nil {
+				return err
+			}
+			if err := t.carryOut(p, tree); err != nil || len(p.Entries) == 0 {
+				return err // adding to the record alone does not move the head
+			}
+			if err := t.exec("head", t.writer.head, int64(p.Head(t.head)), t.tenant); err != nil {
+				return err
+			}
+			return t.moveReady(p.Entries[len(p.Entries)-1].Seq)
+		})
+		if err == nil && erases {
+			err = errors.Join(s.emptyLog(ctx), s.ready(tenant).Drop())
 		}
-		erases = p.Erases
-		if p.Empty() {
-			return nil
-		}
-		if err := t.own(); err != nil {
-			return err
-		}
-		if err := t.carryOut(p, tree); err != nil || len(p.Entries) == 0 {
-			return err // adding to the record alone does not move the head
-		}
-		if err := t.exec("head", t.writer.head, int64(p.Head(t.head)), t.tenant); err != nil {
-			return err
-		}
-		return t.moveReady(p.Entries[len(p.Entries)-1].Seq)
+		return err
 	})
-	if err == nil && erases {
-		err = errors.Join(s.emptyLog(ctx), s.ready(tenant).Drop())
-	}
-	if err != nil {
-		return failed("write", err)
-	}
-	return nil
 }
 
 // plan reads the entries and terms that a change needs, and returns its plan. It sets tree to the ledger's right edge, if the change asked for its size.
@@ -133,7 +128,7 @@ func (t *tx) carryOut(p *history.Plan, tree ledger.Tree) error {
 	}
 	err = t.insert("terms", &t.terms, len(p.Begin), func(args []any, i int) []any {
 		b := &p.Begin[i]
-		return append(args, t.tenant, int64(b.Index), blob(b.Key), int64(b.Since), int64(b.Until), blob(b.Value))
+		return append(args, t.tenant, int64(b.Index), packed.Blob(b.Key), int64(b.Since), int64(b.Until), packed.Blob(b.Value))
 	})
 	if err == nil {
 		err = t.addRecords(tree, p.Records)
@@ -165,14 +160,6 @@ func (t *tx) forget(p *history.Plan) error {
 	return nil
 }
 
-// blob returns b, or empty bytes if b is nil: they are never NULL.
-func blob(b []byte) []byte {
-	if b == nil {
-		return []byte{}
-	}
-	return b
-}
-
 func (t *tx) endTerms(list []history.Ending) error {
 	if len(list) == 0 {
 		return nil
@@ -182,7 +169,7 @@ func (t *tx) endTerms(list []history.Ending) error {
 	}
 	for i := range list {
 		e := &list[i]
-		statement, args := t.endTerm, []any{int64(e.Until), t.tenant, int64(e.Index), blob(e.Key), int64(e.Since)}
+		statement, args := t.endTerm, []any{int64(e.Until), t.tenant, int64(e.Index), packed.Blob(e.Key), int64(e.Since)}
 		if e.Until == 0 {
 			statement, args = t.takeTerm, args[1:]
 		}
@@ -259,7 +246,7 @@ func (t *tx) readNewest(keys []history.Key, fn func(history.Term)) error {
 		for ; n < min(len(keys), lookupIDs) && keys[n].Index == first.Index && len(keys[n].Key) == len(first.Key); n++ {
 			all = append(all, keys[n].Key...)
 		}
-		rows, err := t.newest.QueryContext(t.ctx, "["+strings.Repeat("0,", n-1)+"0]", t.tenant, int64(first.Index), blob(all), len(first.Key))
+		rows, err := t.newest.QueryContext(t.ctx, "["+strings.Repeat("0,", n-1)+"0]", t.tenant, int64(first.Index), packed.Blob(all), len(first.Key))
 		if err := eachTerm(rows, err, false, fn); err != nil {
 			return err
 		}
@@ -272,12 +259,12 @@ func (t *tx) readNewest(keys []history.Key, fn func(history.Term)) error {
 }
 
 // Entries returns the entries of a page, by ascending number.
-func (s *Store) Entries(ctx context.Context, tenant dag.Tenant, p history.Page) (list []history.Entry, err error) {
-	err = s.read(ctx, "entries", tenant, func(n int64) error {
+func (rd *reader) Entries(ctx context.Context, tenant dag.Tenant, p history.Page) (list []history.Entry, err error) {
+	err = rd.read(ctx, "entries", tenant, func(n int64) error {
 		var rows *sql.Rows
-		after, at := s.queries.entries, s.queries.entriesAt
+		after, at := rd.queries.entries, rd.queries.entriesAt
 		if p.Stream == history.Record {
-			after, at = s.queries.records, s.queries.recordsAt
+			after, at = rd.queries.records, rd.queries.recordsAt
 		}
 		if p.At != nil {
 			rows, err = at.QueryContext(ctx, numberList(p.At), n)
@@ -287,34 +274,28 @@ func (s *Store) Entries(ctx context.Context, tenant dag.Tenant, p history.Page) 
 		list, err = readEntries(p.Stream, rows, err)
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return list, nil
+	return intact(list, err)
 }
 
 // Terms returns the terms of each range, with a look-up for each.
-func (s *Store) Terms(ctx context.Context, tenant dag.Tenant, ranges []history.Range) (lists [][]history.Term, err error) {
+func (rd *reader) Terms(ctx context.Context, tenant dag.Tenant, ranges []history.Range) (lists [][]history.Term, err error) {
 	if err := history.CheckRanges(ranges); err != nil {
 		return nil, failed("terms", err)
 	}
 	lists = make([][]history.Term, len(ranges))
-	err = s.read(ctx, "terms", tenant, func(n int64) error {
-		query := s.queries.terms
+	err = rd.read(ctx, "terms", tenant, func(n int64) error {
+		query := rd.queries.terms
 		switch {
 		case len(ranges) == 0:
 		case ranges[0].Last:
-			query = s.queries.termsLast
+			query = rd.queries.termsLast
 		case ranges[0].Entries:
-			query = s.queries.termsEntries
+			query = rd.queries.termsEntries
 		}
 		lists, err = readRanges(ctx, query, n, ranges)
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return lists, nil
+	return intact(lists, err)
 }
 
 func readRanges(ctx context.Context, query *sql.Stmt, tenant int64, ranges []history.Range) ([][]history.Term, error) {
@@ -325,7 +306,7 @@ func readRanges(ctx context.Context, query *sql.Stmt, tenant int64, ranges []his
 		if limit == 0 {
 			limit = -1
 		}
-		rows, err := query.QueryContext(ctx, tenant, int64(r.Index), blob(lower.Key), clipped(lower.Since), r.Upper(), clipped(r.AsOf), limit)
+		rows, err := query.QueryContext(ctx, tenant, int64(r.Index), packed.Blob(lower.Key), clipped(lower.Since), r.Upper(), clipped(r.AsOf), limit)
 		if err := eachTerm(rows, err, r.Entries, func(t history.Term) { lists[i] = append(lists[i], t) }); err != nil {
 			return nil, err
 		}
@@ -343,7 +324,7 @@ func eachTerm(rows *sql.Rows, err error, entries bool, fn func(history.Term)) er
 	var e entryRow
 	columns := []any{&index, &key, &since, &until, &value}
 	if entries {
-		columns = append(columns, &e.kind, &e.at, &e.leaf, &e.public, &e.detail, &e.private, &e.part, &e.parts)
+		columns = append(columns, &e.Kind, &e.At, &e.Leaf, &e.Public, &e.Detail, &e.Private, &e.Part, &e.Parts)
 	}
 	return each(rows, func() error {
 		// One allocation for both.
@@ -353,8 +334,8 @@ func eachTerm(rows *sql.Rows, err error, entries bool, fn func(history.Term)) er
 			Key: both[:len(key):len(key)], Value: both[len(key):],
 		}
 		if entries {
-			e.seq = since
-			if t.Entry, err = e.checked(); err != nil {
+			e.Seq = since
+			if t.Entry, err = e.Checked(); err != nil {
 				return err
 			}
 		}
@@ -363,20 +344,7 @@ func eachTerm(rows *sql.Rows, err error, entries bool, fn func(history.Term)) er
 	}, columns...)
 }
 
-// An entryRow is a row of entries or of the record.
-type entryRow struct {
-	seq, at, leaf           int64
-	part, parts             int64
-	kind                    string
-	public, detail, private sql.RawBytes
-}
-
-func (r *entryRow) entry() history.Entry {
-	return packed.Entry(r.seq, r.at, r.part, r.parts, r.kind, r.public, r.detail, r.private)
-}
-
-// checked returns the entry of a row, if the entry exists and matches its leaf.
-func (r *entryRow) checked() (*history.Entry, error) { return packed.Checked(r.entry(), r.leaf) }
+type entryRow = packed.Row[sql.RawBytes]
 
 func readEntries(of history.Stream, rows *sql.Rows, err error) (list []history.Entry, _ error) {
 	if err != nil {
@@ -384,12 +352,12 @@ func readEntries(of history.Stream, rows *sql.Rows, err error) (list []history.E
 	}
 	var r entryRow
 	err = each(rows, func() error {
-		list = append(list, r.entry())
+		list = append(list, r.Entry())
 		if of == history.Record { // the ledger's hashes show whether the leaf has changed
 			return nil
 		}
-		return packed.CheckLeaf(&list[len(list)-1], r.leaf)
-	}, &r.seq, &r.kind, &r.at, &r.leaf, &r.public, &r.detail, &r.private, &r.part, &r.parts)
+		return packed.CheckLeaf(&list[len(list)-1], r.Leaf)
+	}, &r.Seq, &r.Kind, &r.At, &r.Leaf, &r.Public, &r.Detail, &r.Private, &r.Part, &r.Parts)
 	return list, err
 }
 

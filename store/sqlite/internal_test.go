@@ -26,7 +26,7 @@ func TestQueryPlans(t *testing.T) {
 		for i := range args {
 			args[i] = "[]"
 		}
-		rows, err := s.readers.QueryContext(ctx, "EXPLAIN QUERY PLAN "+query, args...)
+		rows, err := s.db.QueryContext(ctx, "EXPLAIN QUERY PLAN "+query, args...)
 		if err != nil {
 			t.Fatalf("%s: %v", query, err)
 		}
@@ -71,7 +71,7 @@ func TestPragmas(t *testing.T) {
 	type row interface{ Scan(...any) error }
 	ask := map[string]func(string) row{
 		"writer": func(text string) row { return s.writer.conn.QueryRowContext(ctx, text) },
-		"reader": func(text string) row { return s.readers.QueryRowContext(ctx, text) },
+		"reader": func(text string) row { return s.db.QueryRowContext(ctx, text) },
 	}
 	for _, c := range []struct{ who, pragma, want string }{
 		{"writer", "synchronous", "2"},
@@ -79,7 +79,7 @@ func TestPragmas(t *testing.T) {
 		{"writer", "secure_delete", "1"},
 		{"writer", "page_size", "4096"},
 		{"writer", "application_id", "1196118065"},
-		{"writer", "user_version", "16"},
+		{"writer", "user_version", "17"},
 		{"writer", "busy_timeout", "10000"},
 		{"writer", "temp_store", "2"},
 		{"reader", "query_only", "1"},

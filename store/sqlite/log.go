@@ -73,27 +73,24 @@ func readLog(row *sql.Row) (ledger.Tree, error) {
 }
 
 // Log returns the ledger's right edge.
-func (s *Store) Log(ctx context.Context, tenant dag.Tenant) (tree ledger.Tree, err error) {
-	err = s.read(ctx, "log", tenant, func(n int64) (err error) {
-		tree, err = readLog(s.queries.log.QueryRowContext(ctx, n))
+func (rd *reader) Log(ctx context.Context, tenant dag.Tenant) (tree ledger.Tree, err error) {
+	err = rd.read(ctx, "log", tenant, func(n int64) (err error) {
+		tree, err = readLog(rd.queries.log.QueryRowContext(ctx, n))
 		return err
 	})
-	if err != nil {
-		return ledger.Tree{}, err
-	}
-	return tree, nil
+	return intact(tree, err)
 }
 
 // LogHashes returns up to 4096 hashes of a level, from an index on.
-func (s *Store) LogHashes(ctx context.Context, tenant dag.Tenant, level int, from uint64, n int) (hashes []ledger.Hash, err error) {
+func (rd *reader) LogHashes(ctx context.Context, tenant dag.Tenant, level int, from uint64, n int) (hashes []ledger.Hash, err error) {
 	if err := packed.CheckLevel(level); err != nil {
 		return nil, failed("log hashes", err)
 	}
-	err = s.read(ctx, "log hashes", tenant, func(number int64) error {
+	err = rd.read(ctx, "log hashes", tenant, func(number int64) error {
 		if n <= 0 || from > ledger.MaxSize {
 			return nil
 		}
-		rows, err := s.queries.logHashes.QueryContext(ctx, number, level, int64(from), min(n, packed.MostHashes))
+		rows, err := rd.queries.logHashes.QueryContext(ctx, number, level, int64(from), min(n, packed.MostHashes))
 		if err != nil {
 			return err
 		}
@@ -106,10 +103,7 @@ func (s *Store) LogHashes(ctx context.Context, tenant dag.Tenant, level int, fro
 			return nil
 		})
 	})
-	if err != nil {
-		return nil, err
-	}
-	return hashes, nil
+	return intact(hashes, err)
 }
 
 // eachNumbered reads rows of a number and bytes. The numbers must be consecutive.

@@ -219,7 +219,7 @@ func filled(t *testing.T, path string) *Store {
 	}
 	for _, table := range tablesOf(t, path) {
 		var rows int
-		if err := s.readers.QueryRowContext(ctx, `SELECT count(*) FROM `+table).Scan(&rows); err != nil || rows == 0 {
+		if err := s.db.QueryRowContext(ctx, `SELECT count(*) FROM `+table).Scan(&rows); err != nil || rows == 0 {
 			t.Fatalf("table %s has %d rows, %v; put something there", table, rows, err)
 		}
 	}

@@ -11,13 +11,11 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	sqlite3 "modernc.org/sqlite/lib"
 
-	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/packed"
 )
@@ -45,27 +43,15 @@ type Options struct {
 
 // A Store is a store.Store in one SQLite file.
 type Store struct {
-	path string
+	reader
 	step func(string) error
 	busy time.Duration // how long a write waits for another process
-
-	readers *sql.DB
-	queries queries
 
 	// writing contains a token while the writer is in use. It is a channel, so that waiting for it ends with the context.
 	writing chan struct{}
 	writer  *writer
 	files   fileIdentity
-
-	tenants sync.Map // dag.Tenant → int64, of committed rows, which never change
-
-	// gate is held for reading by every method while it uses the database, and
-	// for writing by Close. It guards closed.
-	gate   sync.RWMutex
-	closed bool
-
-	broken  atomic.Pointer[error] // the cause, if the outcome of a write is unknown
-	refuses atomic.Bool           // the disk refused the last write
+	refuses atomic.Bool // the disk refused the last write
 }
 
 var _ store.Store = (*Store)(nil)
@@ -157,7 +143,7 @@ func open(ctx context.Context, path string, o Options, isNew bool) (s *Store, er
 	if o.Step == nil {
 		o.Step = func(string) error { return nil }
 	}
-	s = &Store{path: path, step: o.Step, busy: o.Busy, writing: make(chan struct{}, 1)}
+	s = &Store{reader: reader{path: path}, step: o.Step, busy: o.Busy, writing: make(chan struct{}, 1)}
 	defer func() {
 		if err != nil {
 			err = errors.Join(noDatabase(err), s.release())
@@ -188,36 +174,36 @@ func open(ctx context.Context, path string, o Options, isNew bool) (s *Store, er
 }
 
 // openReaders opens the connections for reading. mode is SQLite's mode, followed by further parameters of a file's name, if any.
-func (s *Store) openReaders(ctx context.Context, o Options, mode string) error {
-	name, err := dataSource(s.path, o.Busy, "query_only(1)", "cache_size(-8192)")
+func (rd *reader) openReaders(ctx context.Context, o Options, mode string) error {
+	name, err := dataSource(rd.path, o.Busy, "query_only(1)", "cache_size(-8192)")
 	if err != nil {
 		return err
 	}
 	name = strings.Replace(name, "mode=rw", "mode="+mode, 1)
-	if s.readers, err = sql.Open("sqlite", name); err != nil {
+	if rd.db, err = sql.Open("sqlite", name); err != nil {
 		return err
 	}
-	s.readers.SetMaxOpenConns(o.Readers)
-	s.readers.SetMaxIdleConns(o.Readers)
+	rd.db.SetMaxOpenConns(o.Readers)
+	rd.db.SetMaxIdleConns(o.Readers)
 	if o.ReadOnly {
-		if err := s.current(ctx); err != nil {
+		if err := checkCurrent(ctx, rd.db); err != nil {
 			return err
 		}
 	}
-	s.queries, err = prepareQueries(ctx, s.readers)
+	rd.queries, err = prepareQueries(ctx, rd.db)
 	return err
 }
 
 // openReadOnly tries several modes, from the usual to the last resort: as for writing; without writing;
 // with the log's index as it is, or in memory; and, if there is no log, as a file that does not change.
-func (s *Store) openReadOnly(ctx context.Context, o Options) error {
+func (rd *reader) openReadOnly(ctx context.Context, o Options) error {
 	modes := []string{"rw", "ro", "ro&readonly_shm=1"}
-	if log, err := os.Stat(s.path + "-wal"); err != nil || log.Size() == 0 {
+	if log, err := os.Stat(rd.path + "-wal"); err != nil || log.Size() == 0 {
 		modes = append(modes, "ro&immutable=1")
 	}
 	var err error
 	for _, mode := range modes {
-		if err = s.openReaders(ctx, o, mode); err == nil {
+		if err = rd.openReaders(ctx, o, mode); err == nil {
 			return nil
 		}
 		if resultCode(err) == sqlite3.SQLITE_IOERR_DATA {
@@ -228,24 +214,24 @@ func (s *Store) openReadOnly(ctx context.Context, o Options) error {
 		default:
 			return err
 		}
-		if s.readers != nil {
-			err = errors.Join(err, s.readers.Close())
-			s.readers = nil
+		if rd.db != nil {
+			err = errors.Join(err, rd.db.Close())
+			rd.db = nil
 		}
 	}
-	if refusal := writable(s.path); refusal != nil {
+	if refusal := writable(rd.path); refusal != nil {
 		return fmt.Errorf("read-only: %w, and its write-ahead log cannot be read without writing; copy the file and its -wal to a folder where you may write: %w", refusal, err)
 	}
 	return unwritable(err)
 }
 
-// current refuses a file that is not a store, or has another schema than this program's.
-func (s *Store) current(ctx context.Context) (err error) {
+// checkCurrent refuses a file that is not a store, or has another schema than this program's.
+func checkCurrent(ctx context.Context, db *sql.DB) (err error) {
 	texts, err := packed.Schema(schemaFiles)
 	if err != nil {
 		return err
 	}
-	conn, err := s.readers.Conn(ctx)
+	conn, err := db.Conn(ctx)
 	if err != nil {
 		return err
 	}
@@ -299,8 +285,8 @@ func (s *Store) Epoch() uint64 { return 0 }
 
 // Close waits for running methods and releases the file. Closing twice is harmless.
 func (s *Store) Close() error {
-	s.gate.Lock()
-	defer s.gate.Unlock()
+	s.use.Lock()
+	defer s.use.Unlock()
 	if s.closed {
 		return nil
 	}
@@ -313,8 +299,8 @@ func (s *Store) Close() error {
 
 func (s *Store) release() error {
 	var errs []error
-	if s.readers != nil {
-		errs = append(errs, s.queries.close(), s.readers.Close())
+	if s.db != nil {
+		errs = append(errs, s.queries.close(), s.db.Close())
 	}
 	if s.writer != nil {
 		if s.broken.Load() == nil && s.writer.conn != nil {
@@ -324,45 +310,4 @@ func (s *Store) release() error {
 		errs = append(errs, s.writer.close())
 	}
 	return errors.Join(errs...)
-}
-
-// enter returns an error if the store cannot be used. Otherwise the caller must call s.gate.RUnlock when it is done with the database.
-func (s *Store) enter(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	s.gate.RLock()
-	err := s.usable()
-	if err != nil {
-		s.gate.RUnlock()
-	}
-	return err
-}
-
-// usable returns an error if the store cannot be used. The caller has the gate locked.
-func (s *Store) usable() error {
-	if s.closed {
-		return store.ErrClosed
-	}
-	if cause := s.broken.Load(); cause != nil {
-		return fmt.Errorf("%w: %w", store.ErrBroken, *cause)
-	}
-	return nil
-}
-
-// tenant returns a tenant's number, from memory, or by a query the first time. It reports false if the tenant has never written anything.
-func (s *Store) tenant(ctx context.Context, name dag.Tenant) (int64, bool, error) {
-	if n, ok := s.tenants.Load(name); ok {
-		return n.(int64), true, nil
-	}
-	var n int64
-	err := s.queries.tenant.QueryRowContext(ctx, string(name)).Scan(&n)
-	if errors.Is(err, sql.ErrNoRows) {
-		return 0, false, nil
-	}
-	if err != nil {
-		return 0, false, err
-	}
-	s.tenants.Store(name, n)
-	return n, true, nil
 }

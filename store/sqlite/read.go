@@ -8,6 +8,7 @@ import (
 	"errors"
 	"slices"
 	"strconv"
+	"sync"
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/store"
@@ -48,8 +49,18 @@ const (
 		CROSS JOIN turns t ON t.tenant = ? AND t.seq = j.value ORDER BY j.key`
 )
 
+// A reader answers from connections that only read.
+type reader struct {
+	gate
+	path    string
+	db      *sql.DB
+	queries queries
+	tenants sync.Map // dag.Tenant → int64, of committed rows, which never change
+}
+
 // queries are the prepared statements of the readers.
 type queries struct {
+	prepared                       []*sql.Stmt // all the statements below
 	tenant, tenants, head          *sql.Stmt
 	turns, placed, scan            *sql.Stmt
 	runs, numbered                 *sql.Stmt
@@ -99,69 +110,72 @@ func prepareQueries(ctx context.Context, db *sql.DB) (q queries, err error) {
 		if *p.into, err = db.PrepareContext(ctx, p.text); err != nil {
 			return q, errors.Join(err, q.close())
 		}
+		q.prepared = append(q.prepared, *p.into)
 	}
 	return q, nil
 }
 
 func (q *queries) close() error {
-	var errs []error
-	for _, s := range []*sql.Stmt{q.tenant, q.tenants, q.head, q.turns, q.placed, q.scan, q.runs, q.numbered, q.segment, q.segments,
-		q.match, q.external, q.externalPrefix, q.conversations, q.entries, q.entriesAt, q.records, q.recordsAt, q.terms, q.termsLast, q.termsEntries,
-		q.log, q.logHashes, q.cells, q.snapshots, q.snapshotNames} {
-		if s != nil {
-			errs = append(errs, s.Close())
-		}
-	}
+	err := closeAll(q.prepared)
 	*q = queries{}
+	return err
+}
+
+func closeAll(prepared []*sql.Stmt) error {
+	var errs []error
+	for _, s := range prepared {
+		errs = append(errs, s.Close())
+	}
 	return errors.Join(errs...)
 }
 
 // read runs fn with the tenant's number, unless the tenant has no data.
-func (s *Store) read(ctx context.Context, what string, tenant dag.Tenant, fn func(tenant int64) error) error {
-	if err := s.enter(ctx); err != nil {
-		return failed(what, err)
-	}
-	defer s.gate.RUnlock()
-	number, ok, err := s.tenant(ctx, tenant)
-	if err == nil && ok {
-		err = fn(number)
-	}
+func (rd *reader) read(ctx context.Context, what string, tenant dag.Tenant, fn func(tenant int64) error) error {
+	return rd.while(ctx, what, func() error {
+		number, ok, err := rd.tenant(ctx, tenant)
+		if err != nil || !ok {
+			return err
+		}
+		return fn(number)
+	})
+}
+
+// intact returns a value, or no part of it if it could not be read to its end.
+func intact[T any](v T, err error) (T, error) {
 	if err != nil {
-		return failed(what, err)
+		var none T
+		return none, err
 	}
-	return nil
+	return v, nil
 }
 
 // Head returns the tenant's newest sequence number.
-func (s *Store) Head(ctx context.Context, tenant dag.Tenant) (head dag.Seq, err error) {
-	err = s.read(ctx, "head", tenant, func(n int64) error {
-		return s.queries.head.QueryRowContext(ctx, n).Scan(&head)
+func (rd *reader) Head(ctx context.Context, tenant dag.Tenant) (head dag.Seq, err error) {
+	err = rd.read(ctx, "head", tenant, func(n int64) error {
+		return rd.queries.head.QueryRowContext(ctx, n).Scan(&head)
 	})
-	if err != nil {
-		return 0, err
-	}
-	return head, nil
+	return intact(head, err)
 }
 
 // Turns returns the records of the selected turns.
-func (s *Store) Turns(ctx context.Context, tenant dag.Tenant, of store.Selection) ([]store.Record, error) {
+func (rd *reader) Turns(ctx context.Context, tenant dag.Tenant, of store.Selection) ([]store.Record, error) {
 	if places, ok := of.(store.Places); ok {
-		return s.placed(ctx, tenant, places)
+		return rd.placed(ctx, tenant, places)
 	}
 	ids, _ := of.(store.IDs)
-	return s.named(ctx, tenant, ids)
+	return rd.named(ctx, tenant, ids)
 }
 
 // named returns the records of turns by their ids, each once, in one query.
-func (s *Store) named(ctx context.Context, tenant dag.Tenant, ids []dag.TurnID) (records []store.Record, err error) {
-	err = s.read(ctx, "turns", tenant, func(n int64) error {
+func (rd *reader) named(ctx context.Context, tenant dag.Tenant, ids []dag.TurnID) (records []store.Record, err error) {
+	err = rd.read(ctx, "turns", tenant, func(n int64) error {
 		if len(ids) == 0 {
 			return nil
 		}
 		ids = slices.Clone(ids)
 		slices.SortFunc(ids, dag.TurnID.Compare)
 		ids = slices.Compact(ids)
-		rows, err := s.queries.turns.QueryContext(ctx, idList(ids), n)
+		rows, err := rd.queries.turns.QueryContext(ctx, idList(ids), n)
 		if err != nil {
 			return err
 		}
@@ -171,23 +185,20 @@ func (s *Store) named(ctx context.Context, tenant dag.Tenant, ids []dag.TurnID) 
 			return nil
 		})
 	})
-	if err != nil {
-		return nil, err
-	}
-	return records, nil
+	return intact(records, err)
 }
 
 // placed returns the records at places, each once, in one query with one look-up for each
 // run of neighbours. A turn is found by its number alone; its conversation is compared.
-func (s *Store) placed(ctx context.Context, tenant dag.Tenant, places []store.Place) (records []store.Record, err error) {
-	err = s.read(ctx, "placed", tenant, func(n int64) error {
+func (rd *reader) placed(ctx context.Context, tenant dag.Tenant, places []store.Place) (records []store.Record, err error) {
+	err = rd.read(ctx, "placed", tenant, func(n int64) error {
 		if len(places) == 0 {
 			return nil
 		}
 		places = slices.Clone(places)
 		slices.SortFunc(places, comparePlaces) // neighbours share pages
 		places = slices.Compact(places)
-		rows, err := s.queries.placed.QueryContext(ctx, numberRanges(places), n)
+		rows, err := rd.queries.placed.QueryContext(ctx, numberRanges(places), n)
 		if err != nil {
 			return err
 		}
@@ -200,10 +211,7 @@ func (s *Store) placed(ctx context.Context, tenant dag.Tenant, places []store.Pl
 			return nil
 		})
 	})
-	if err != nil {
-		return nil, err
-	}
-	return records, nil
+	return intact(records, err)
 }
 
 func comparePlaces(a, b store.Place) int {
@@ -257,13 +265,13 @@ const (
 )
 
 // Scan calls fn with records by ascending number. It has at most 256 of them in memory, and fewer if they have more than 4 MiB of text.
-func (s *Store) Scan(ctx context.Context, tenant dag.Tenant, after dag.Seq, conversation *dag.ConversationID, fn func(*store.Record) error) error {
-	head, err := s.Head(ctx, tenant)
+func (rd *reader) Scan(ctx context.Context, tenant dag.Tenant, after dag.Seq, conversation *dag.ConversationID, fn func(*store.Record) error) error {
+	head, err := rd.Head(ctx, tenant)
 	if err != nil {
 		return err
 	}
 	for after < head {
-		page, err := s.page(ctx, tenant, after, head, conversation)
+		page, err := rd.page(ctx, tenant, after, head, conversation)
 		if err != nil {
 			return err
 		}
@@ -283,14 +291,14 @@ func (s *Store) Scan(ctx context.Context, tenant dag.Tenant, after dag.Seq, conv
 // errPageFull ends the reading of a page.
 var errPageFull = errors.New("page is full")
 
-func (s *Store) page(ctx context.Context, tenant dag.Tenant, after, head dag.Seq, conversation *dag.ConversationID) (page []store.Record, err error) {
-	err = s.read(ctx, "scan", tenant, func(n int64) error {
+func (rd *reader) page(ctx context.Context, tenant dag.Tenant, after, head dag.Seq, conversation *dag.ConversationID) (page []store.Record, err error) {
+	err = rd.read(ctx, "scan", tenant, func(n int64) error {
 		var rows *sql.Rows
 		var err error
 		if conversation == nil {
-			rows, err = s.queries.scan.QueryContext(ctx, n, int64(after), int64(head), pageRecords)
+			rows, err = rd.queries.scan.QueryContext(ctx, n, int64(after), int64(head), pageRecords)
 		} else {
-			rows, err = s.conversationRows(ctx, n, after, head, *conversation)
+			rows, err = rd.conversationRows(ctx, n, after, head, *conversation)
 		}
 		if err != nil {
 			return err
@@ -316,8 +324,8 @@ func (s *Store) page(ctx context.Context, tenant dag.Tenant, after, head dag.Seq
 
 // conversationRows returns the next records of one conversation, by the numbers in
 // its runs.
-func (s *Store) conversationRows(ctx context.Context, tenant int64, after, head dag.Seq, conversation dag.ConversationID) (*sql.Rows, error) {
-	rows, err := s.queries.runs.QueryContext(ctx, tenant, conversation[:], int64(after))
+func (rd *reader) conversationRows(ctx context.Context, tenant int64, after, head dag.Seq, conversation dag.ConversationID) (*sql.Rows, error) {
+	rows, err := rd.queries.runs.QueryContext(ctx, tenant, conversation[:], int64(after))
 	if err != nil {
 		return nil, err
 	}
@@ -340,7 +348,7 @@ func (s *Store) conversationRows(ctx context.Context, tenant int64, after, head 
 	if err != nil && !errors.Is(err, errPageFull) {
 		return nil, err
 	}
-	return s.queries.numbered.QueryContext(ctx, string(append(numbers, ']')), tenant)
+	return rd.queries.numbered.QueryContext(ctx, string(append(numbers, ']')), tenant)
 }
 
 // each scans the rows into dest one after the other, calls fn for each, and closes them.
@@ -374,4 +382,21 @@ func eachRecord(rows *sql.Rows, fn func(*store.Record) error) error {
 		}
 		return fn(&r)
 	}, &seq, &kept, &salt, &external, &body, &key)
+}
+
+// tenant returns a tenant's number, from memory, or by a query the first time. It reports false if the tenant has never written anything.
+func (rd *reader) tenant(ctx context.Context, name dag.Tenant) (int64, bool, error) {
+	if n, ok := rd.tenants.Load(name); ok {
+		return n.(int64), true, nil
+	}
+	var n int64
+	err := rd.queries.tenant.QueryRowContext(ctx, string(name)).Scan(&n)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, false, nil
+	}
+	if err != nil {
+		return 0, false, err
+	}
+	rd.tenants.Store(name, n)
+	return n, true, nil
 }

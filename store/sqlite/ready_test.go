@@ -104,6 +104,6 @@ func reopened(ctx context.Context, t *testing.T, s *Store, path string) *Store {
 }
 
 func lastEntry(ctx context.Context, s *Store) (last dag.Seq, err error) {
-	err = s.readers.QueryRowContext(ctx, `SELECT coalesce(max(e.seq), 0) FROM entries e JOIN tenants t ON t.tenant = e.tenant WHERE t.name = ?`, string(storetest.Tenant)).Scan(&last)
+	err = s.db.QueryRowContext(ctx, `SELECT coalesce(max(e.seq), 0) FROM entries e JOIN tenants t ON t.tenant = e.tenant WHERE t.name = ?`, string(storetest.Tenant)).Scan(&last)
 	return last, err
 }

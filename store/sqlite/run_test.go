@@ -44,7 +44,7 @@ func TestRuns(t *testing.T) {
 			}
 		}
 		var runs, longest, held int
-		if err := s.readers.QueryRowContext(ctx, `SELECT count(*), max(turns), sum(turns) FROM runs`).Scan(&runs, &longest, &held); err != nil {
+		if err := s.db.QueryRowContext(ctx, `SELECT count(*), max(turns), sum(turns) FROM runs`).Scan(&runs, &longest, &held); err != nil {
 			t.Fatal(err)
 		}
 		if runs > turns/packed.MaxRun+10 || longest > packed.MaxRun || held != turns {

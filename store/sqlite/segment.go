@@ -49,9 +49,9 @@ const (
 )
 
 // Segment returns the turns that a reader lacks of some conversations, in one query.
-func (s *Store) Segment(ctx context.Context, tenant dag.Tenant, parts []store.Part) (seg store.Segment, err error) {
-	err = s.read(ctx, "segment", tenant, func(n int64) error {
-		rows, err := s.segmentRows(ctx, n, parts)
+func (rd *reader) Segment(ctx context.Context, tenant dag.Tenant, parts []store.Part) (seg store.Segment, err error) {
+	err = rd.read(ctx, "segment", tenant, func(n int64) error {
+		rows, err := rd.segmentRows(ctx, n, parts)
 		if err != nil {
 			return err
 		}
@@ -67,11 +67,11 @@ func (s *Store) Segment(ctx context.Context, tenant dag.Tenant, parts []store.Pa
 	return seg, nil
 }
 
-func (s *Store) segmentRows(ctx context.Context, tenant int64, parts []store.Part) (*sql.Rows, error) {
+func (rd *reader) segmentRows(ctx context.Context, tenant int64, parts []store.Part) (*sql.Rows, error) {
 	if len(parts) == 1 {
-		return s.queries.segment.QueryContext(ctx, tenant, parts[0].Conversation[:], int64(min(parts[0].After, dag.MaxSeq)))
+		return rd.queries.segment.QueryContext(ctx, tenant, parts[0].Conversation[:], int64(min(parts[0].After, dag.MaxSeq)))
 	}
-	return s.queries.segments.QueryContext(ctx, tenant, partList(store.Distinct(parts)))
+	return rd.queries.segments.QueryContext(ctx, tenant, partList(store.Distinct(parts)))
 }
 
 // partList returns parts as a JSON array of pairs of a hex string and a number.

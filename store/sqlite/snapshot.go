@@ -23,11 +23,11 @@ const (
 )
 
 // Snapshots returns the snapshots of a page.
-func (s *Store) Snapshots(ctx context.Context, tenant dag.Tenant, p history.SnapshotPage) (list []history.Snapshot, err error) {
-	err = s.read(ctx, "snapshots", tenant, func(n int64) error {
-		query := s.queries.snapshots
+func (rd *reader) Snapshots(ctx context.Context, tenant dag.Tenant, p history.SnapshotPage) (list []history.Snapshot, err error) {
+	err = rd.read(ctx, "snapshots", tenant, func(n int64) error {
+		query := rd.queries.snapshots
 		if p.Names {
-			query = s.queries.snapshotNames
+			query = rd.queries.snapshotNames
 		}
 		rows, err := query.QueryContext(ctx, n, p.After, p.Prefix, p.Upper(), max(p.Limit, 0))
 		if err != nil {
@@ -40,10 +40,7 @@ func (s *Store) Snapshots(ctx context.Context, tenant dag.Tenant, p history.Snap
 			return nil
 		}, &name, &value)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return list, nil
+	return intact(list, err)
 }
 
 // valueOf returns a copy of a value, nil if only the name was read.

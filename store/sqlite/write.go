@@ -91,8 +91,9 @@ func (w *writer) prepare(ctx context.Context) (err error) {
 	prepare := func(text string) *sql.Stmt {
 		var s *sql.Stmt
 		if err == nil {
-			s, err = w.conn.PrepareContext(ctx, text)
-			w.prepared = append(w.prepared, s)
+			if s, err = w.conn.PrepareContext(ctx, text); err == nil {
+				w.prepared = append(w.prepared, s)
+			}
 		}
 		return s
 	}
@@ -151,12 +152,7 @@ func (w *writer) prepare(ctx context.Context) (err error) {
 // close closes everything. A connection's own statements are not closed with it, and
 // until they are, SQLite keeps the file open and locked.
 func (w *writer) close() error {
-	var errs []error
-	for _, s := range w.prepared {
-		if s != nil {
-			errs = append(errs, s.Close())
-		}
-	}
+	errs := []error{closeAll(w.prepared)}
 	if w.conn != nil {
 		errs = append(errs, w.conn.Close())
 	}
@@ -176,21 +172,26 @@ func (w *writer) checkpoint(ctx context.Context) (done bool, err error) {
 // A tx is one write transaction of one tenant.
 type tx struct {
 	*writer
+	steps
+	name   dag.Tenant
+	ready  ready.Folder
+	tenant int64 // 0: the tenant has no row yet
+	head   dag.Seq
+}
+
+// steps are the steps of a write.
+type steps struct {
 	// ctx does not end with the caller's: a statement that is interrupted in mid-write is harder to handle
 	// than one that is waited for. Between statements, ended returns the error of the caller's context.
 	ctx   context.Context
 	ended func() error
 
-	step   func(string) error
-	name   dag.Tenant
-	ready  ready.Folder
-	tenant int64 // 0: the tenant has no row yet
-	head   dag.Seq
-	wrote  bool
+	step  func(string) error
+	wrote bool
 }
 
 // begin announces the next write step. Every write step begins with it.
-func (t *tx) begin(step string) error {
+func (t *steps) begin(step string) error {
 	if err := t.ended(); err != nil {
 		return err
 	}
@@ -202,7 +203,7 @@ func (t *tx) begin(step string) error {
 }
 
 // exec is a write step of one statement.
-func (t *tx) exec(step string, s *sql.Stmt, args ...any) error {
+func (t *steps) exec(step string, s *sql.Stmt, args ...any) error {
 	if err := t.begin(step); err != nil {
 		return err
 	}
@@ -238,7 +239,10 @@ func (s *Store) write(ctx context.Context, tenant dag.Tenant, fn func(*tx) error
 	if err := s.usable(); err != nil { // broken by the write before this one
 		return err
 	}
-	t := &tx{writer: s.writer, ctx: context.WithoutCancel(ctx), ended: ctx.Err, step: s.step, name: tenant, ready: s.ready(tenant)}
+	t := &tx{
+		writer: s.writer, steps: steps{ctx: context.WithoutCancel(ctx), ended: ctx.Err, step: s.step},
+		name: tenant, ready: s.ready(tenant),
+	}
 	if _, err := t.conn.ExecContext(t.ctx, `BEGIN IMMEDIATE`); err != nil {
 		return s.refused(busy(unwritable(err)))
 	}
@@ -262,7 +266,7 @@ func (s *Store) write(ctx context.Context, tenant dag.Tenant, fn func(*tx) error
 		}
 		return s.refused(s.afterCommit(fmt.Errorf("commit: %w", err)))
 	}
-	if err := s.unmoved(); err != nil {
+	if err := s.files.unmoved(s.path); err != nil {
 		return s.fail(err)
 	}
 	if err := s.step("committed"); err != nil {
@@ -292,12 +296,6 @@ func (t *tx) run(fn func(*tx) error) error {
 	return t.begin("commit")
 }
 
-// fail marks the store as broken: whether the last write was kept is unknown.
-func (s *Store) fail(cause error) error {
-	s.broken.CompareAndSwap(nil, &cause)
-	return fmt.Errorf("%w: %w", store.ErrBroken, cause)
-}
-
 // rowsPerInsert are the numbers of rows of a table's prepared INSERT statements. One statement of many rows
 // saves two thirds of the cost of a row; with these powers of 8, any number of rows takes few statements.
 var rowsPerInsert = [...]int{64, 8, 1}
@@ -309,7 +307,7 @@ type inserts struct {
 }
 
 // insert is a write step that inserts n rows; row appends the arguments of one row.
-func (t *tx) insert(step string, in *inserts, n int, row func(args []any, i int) []any) error {
+func (t *steps) insert(step string, in *inserts, n int, row func(args []any, i int) []any) error {
 	if n == 0 {
 		return nil
 	}

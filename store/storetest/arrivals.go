@@ -66,11 +66,23 @@ const mostCost = 32_000
 
 // MarksOf returns the marks of turn n: up to four things, some of which other turns have, too.
 func MarksOf(n int) dag.Marks {
-	m := dag.Marks{Rules: dag.Marks1, Voice: dag.Voices[n%len(dag.Voices)], Cost: uint32(n * 31 % mostCost)}
+	m := dag.Marks{Rules: dag.Marks1, Voice: dag.Voices[n%len(dag.Voices)], Cost: uint32(n * 31 % mostCost), Origin: OriginOf(n)}
 	for i := range n % 5 {
 		m.Things = append(m.Things, dag.Thing{0: byte(i), 15: byte(n % 3)})
 	}
 	return m
+}
+
+// OriginOf returns the origin of turn n: every channel and every grant, with an author and a key or without.
+func OriginOf(n int) dag.Origin {
+	o := dag.Origin{Channel: dag.Channels[n%len(dag.Channels)], Grant: dag.Grant(n % 6)}
+	if n%2 == 0 {
+		o.Author = dag.Thing{1: byte(n%7 + 1)}
+	}
+	if n%3 == 0 {
+		o.Key = dag.Thing{2: byte(n%5 + 1)}
+	}
+	return o
 }
 
 // BroughtBy returns the credential that brings turn n: an API key, a JWT, or none.

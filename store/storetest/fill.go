@@ -166,7 +166,7 @@ func Issue(ctx context.Context, s store.Store, tenant dag.Tenant, anchor dag.Tur
 			return err
 		}
 	}
-	cut, err := slice.Cut(g.At(seg.Head), anchor, p)
+	cut, err := slice.Cut(g.At(seg.Head), anchor, p, nil)
 	if err != nil {
 		return err
 	}

@@ -20,10 +20,10 @@ func testMarks(t *testing.T, h Harness) {
 		return list
 	}
 	want := []dag.Marks{
-		{Rules: dag.Marks1, Voice: dag.VoicePerson},
-		{Rules: dag.Marks1, Voice: dag.VoiceAgent, Cost: dag.MaxCost, Things: things(dag.MaxThings)},
-		{Rules: dag.Marks2, Voice: dag.VoiceTool, Cost: 1, Things: things(1)},
-		{Rules: dag.Marks2, Voice: dag.VoiceHarness, Cost: 77},
+		{Rules: dag.Marks1, Voice: dag.VoicePerson, Origin: dag.Origin{Channel: dag.ChannelProgram}},
+		{Rules: dag.Marks1, Voice: dag.VoiceAgent, Cost: dag.MaxCost, Things: things(dag.MaxThings), Origin: dag.Origin{Channel: dag.ChannelAgent, Grant: dag.GrantOperator, Author: dag.Thing{1}, Key: dag.Thing{15: 2}}},
+		{Rules: dag.Marks2, Voice: dag.VoiceTool, Cost: 1, Things: things(1), Origin: dag.Origin{Channel: dag.ChannelHarness, Author: dag.Thing{3}}},
+		{Rules: dag.Marks2, Voice: dag.VoiceHarness, Cost: 77, Origin: dag.Origin{Channel: dag.ChannelAPI, Grant: dag.GrantRefused, Key: dag.Thing{4}}},
 	}
 	batch := store.Batch{Arrival(0, 0, "first")}
 	for n := 1; n < len(want); n++ {
@@ -59,7 +59,7 @@ func testMarks(t *testing.T, h Harness) {
 	}
 	expect("erased")
 	adopted := Records(6, batch, store.Batch{Arrival(4, 0, "from elsewhere", 3)})
-	adopted[0].Marks = dag.Marks{Rules: dag.Marks1, Voice: dag.VoiceTool, Cost: 5, Things: things(3)}
+	adopted[0].Marks = dag.Marks{Rules: dag.Marks1, Voice: dag.VoiceTool, Cost: 5, Things: things(3), Origin: OriginOf(0)}
 	want = append(want, adopted[0].Marks)
 	if err := Adopt(ctx, s, Tenant, Stretch{Records: adopted}); err != nil {
 		t.Fatal(err)
@@ -67,14 +67,17 @@ func testMarks(t *testing.T, h Harness) {
 	expect("adopted")
 
 	for name, spoil := range map[string]func(*dag.Marks){
-		"no rules":      func(m *dag.Marks) { m.Rules = 0 },
-		"unknown rules": func(m *dag.Marks) { m.Rules = 9 },
-		"no voice":      func(m *dag.Marks) { m.Voice = 0 },
-		"unknown voice": func(m *dag.Marks) { m.Voice = 5 },
-		"cost":          func(m *dag.Marks) { m.Cost = dag.MaxCost + 1 },
-		"things":        func(m *dag.Marks) { m.Things = things(dag.MaxThings + 1) },
-		"a thing twice": func(m *dag.Marks) { m.Things = []dag.Thing{{1}, {1}} },
-		"things' order": func(m *dag.Marks) { m.Things = []dag.Thing{{2}, {1}} },
+		"no rules":        func(m *dag.Marks) { m.Rules = 0 },
+		"unknown rules":   func(m *dag.Marks) { m.Rules = 9 },
+		"no voice":        func(m *dag.Marks) { m.Voice = 0 },
+		"unknown voice":   func(m *dag.Marks) { m.Voice = 5 },
+		"cost":            func(m *dag.Marks) { m.Cost = dag.MaxCost + 1 },
+		"things":          func(m *dag.Marks) { m.Things = things(dag.MaxThings + 1) },
+		"no channel":      func(m *dag.Marks) { m.Origin.Channel = 0 },
+		"unknown channel": func(m *dag.Marks) { m.Origin.Channel = dag.ChannelAgent + 1 },
+		"unknown grant":   func(m *dag.Marks) { m.Origin.Grant = dag.GrantOperator + 1 },
+		"a thing twice":   func(m *dag.Marks) { m.Things = []dag.Thing{{1}, {1}} },
+		"things' order":   func(m *dag.Marks) { m.Things = []dag.Thing{{2}, {1}} },
 	} {
 		a := Arrival(20, 1, "spoilt")
 		spoil(&a.Marks)

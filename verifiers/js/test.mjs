@@ -1,7 +1,7 @@
 // Tests of gkverify.mjs and cli.mjs: node --test, in this folder. Node's own modules only.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { createHash, createPrivateKey, createPublicKey, sign } from "node:crypto";
+import { createHash, createHmac, createPrivateKey, createPublicKey, sign } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -12,6 +12,7 @@ import { Usage, ed25519, refusedKey, isConsistent, leafHash, nameOf, nameOf2, ro
 const here = (name) => fileURLToPath(new URL(name, import.meta.url));
 const VECTORS = here("../../golden/testdata/gkp-1.jsonl");
 const MARKED = here("../../golden/testdata/gkp-2.jsonl");
+const COUNTED = here("../../golden/testdata/gkp-3.jsonl");
 const CASES = unpacked("verify");
 const FACTS = unpacked("verify-facts");
 const BELIEFS = unpacked("verify-beliefs");
@@ -141,7 +142,7 @@ function makeAttestation(v, digest, { other = {}, signers = [SIGNER_T], redacted
   const p = v.provenance;
   const predicate = { anchorTurnId: p.anchor_turn_id, asOf: v.as_of, edges: v.edges.length, graphSnapshotHash: p.graph_snapshot_hash, issuedAt: ISSUED,
     ledger: { index: 5, origin: LOG_T.name }, policy: v.policy, policyId: p.policy_id, policyParamsHash: p.policy_params_hash,
-    redacted: redacted.map((turn) => ({ turn, why: "erased" })), schemaVersion: "gkp/1", sliceId: p.slice_id, tenant: v.tenant, tokenKeyId: v.key_id, turns: v.turns.length, ...other };
+    redacted: redacted.map((turn) => ({ turn, why: "erased" })), schemaVersion: p.schema_version, sliceId: p.slice_id, tenant: v.tenant, tokenKeyId: v.key_id, turns: v.turns.length, ...other };
   const payload = dump({ _type: "https://in-toto.io/Statement/v1", predicate, predicateType: "https://github.com/graphkernel/graphkernel/attestation/slice/v1",
     subject: [{ digest: { sha256: digest }, name: `slice-${predicate.sliceId}.json` }], ...statement });
   const message = `DSSEv1 28 application/vnd.in-toto+json ${Buffer.byteLength(payload)} ${payload}`;
@@ -164,15 +165,23 @@ function redact(v, ...places) {
   return v;
 }
 
-function disclose(v, ...places) {
+function leavesOf(v) {
   const us = (t) => Number(BigInt(Date.parse(t.slice(0, 19) + "Z")) * 1000n + BigInt(t.slice(20, 26)));
-  const leaves = [
+  const last = v.standings ? { as_of: v.as_of, standings: v.standings.map((s) => [s.after, s.policy_id, s.policy_params_hash]) } : {}; // gkp/3
+  const reason = (a) => [a.distance, a.score_nano, a.via, a.from ?? ""];
+  const counted = (a) => [a.number, a.voice, a.cost, a.things, a.standing, a.setting, a.rule, ...reason(a), a.thing ?? ""];
+  return [
     ...v.turns.map((t) => ({ body_digest: t.body_digest, conversation: t.conversation, created_at_us: us(t.created_at), id: t.id, phase: t.phase, role: t.role, salience_ppm: Math.round(t.salience * 1e6), type: "turn" })),
     ...v.edges.map((e) => ({ ...e, type: "edge" })),
-    { admissions: v.turns.map(({ id, admission: a }) => [id, a.distance, a.score_nano, a.via, a.from ?? ""]), type: "admissions" },
+    { admissions: v.turns.map(({ id, admission }) => [id, ...(v.standings ? counted : reason)(admission)]), ...last, type: "admissions" },
   ].map(dump);
+}
+
+function disclose(v, ...places) {
+  const leaves = leavesOf(v);
   const { anchor, as_of, key_id, policy, provenance, tenant, token } = v;
-  return { anchor, as_of, key_id, policy, provenance, tenant, token, bundle: sha(dump(v)).toString("hex"), edges: v.edges.length, turn_count: v.turns.length, type: "disclosure", version: "gkd/1",
+  return { anchor, as_of, key_id, policy, provenance, tenant, token, bundle: sha(dump(v)).toString("hex"), edges: v.edges.length, turn_count: v.turns.length, type: "disclosure",
+    version: v.standings ? "gkd/5" : "gkd/1",
     turns: places.map((i) => {
       const { admission, ...turn } = v.turns[i];
       return { index: i, path: naivePath(i, leaves).map((h) => h.toString("hex")), turn };
@@ -263,16 +272,16 @@ test("strict and canonical JSON", async () => {
     await expect("malformed", { "bundle.json": bad }, { failing: "form" });
   }
   await expect("malformed", { "bundle.json": Buffer.from(good.replace('"content":"', '"content":"\u00ff'), "latin1") }, { failing: "form" });
-  await expect("unknown_version", { "bundle.json": ' {"provenance":{"schema_version":"gkp/3"}}' });
-  for (const bad of ['{"a":1,"a":1,"provenance":{"schema_version":"gkp/3"}}', '{"a":"\\udc00","provenance":{"schema_version":"gkp/3"}}', '{"a":01,"provenance":{"schema_version":"gkp/2"}}',
-    '{"a":NaN,"provenance":{"schema_version":"gkp/3"}}', '{"a":1,"provenance":{"schema_version":"gkp/3"}} 1', '{"a":"\\x","provenance":{"schema_version":"gkp/2"}}', '{"a":.5,"provenance":{"schema_version":"gkp/2"}}']) {
+  await expect("unknown_version", { "bundle.json": ' {"provenance":{"schema_version":"gkp/9"}}' });
+  for (const bad of ['{"a":1,"a":1,"provenance":{"schema_version":"gkp/9"}}', '{"a":"\\udc00","provenance":{"schema_version":"gkp/9"}}', '{"a":01,"provenance":{"schema_version":"gkp/2"}}',
+    '{"a":NaN,"provenance":{"schema_version":"gkp/9"}}', '{"a":1,"provenance":{"schema_version":"gkp/9"}} 1', '{"a":"\\x","provenance":{"schema_version":"gkp/2"}}', '{"a":.5,"provenance":{"schema_version":"gkp/2"}}']) {
     await expect("malformed", { "bundle.json": bad });
   }
 });
 
 test("all vectors that hold their bundle", async () => {
   let count = 0;
-  for (const c of [...vectors, ...linesOf(MARKED)].filter((c) => c.expect.bundle)) {
+  for (const c of [...vectors, ...linesOf(MARKED), ...linesOf(COUNTED)].filter((c) => c.expect.bundle)) {
     const [files, options] = [{ "bundle.json": c.expect.bundle }, { secret: fromHex(c.secret), keyID: c.key_id }];
     await expect("verified", files, options);
     await expect("tampered", files, { ...options, secret: SECRET, failing: "token" });
@@ -281,7 +290,7 @@ test("all vectors that hold their bundle", async () => {
     await expect(c.expect.bundle.includes('"redacted":true') ? "redacted" : "verified", files, { ...options, requireFull: true });
     count++;
   }
-  assert.ok(count > 80);
+  assert.ok(count > 130);
 });
 
 test("every value of a bundle, changed or left out", async () => {
@@ -314,6 +323,152 @@ test("checks of a bundle by name", async () => {
   const lost = changed((v) => (v.edges.at(-1).parent = "ffffffff-ffff-ffff-ffff-ffffffffffff"));
   await expect("tampered", { "bundle.json": dump(lost) }, { ...OPTIONS, failing: "edges" });
   await expect("unknown_version", { "bundle.json": dump(changed((v) => (v.policy.type = "slice_policy_v2"))) }, { failing: "version" });
+});
+
+// A bundle of GKP/3: the operator, the owner, an agent that edits, a guest, the result of the edit, and the agent again, which is the anchor.
+// Its weights make a score of a standing's weight and nothing else.
+const idOf = (n) => `${n.toString(16).padStart(8, "0")}-0000-4000-8000-000000000000`;
+const THING = "ab".repeat(16);
+const hmac = (key, data) => createHmac("sha256", key).update(data).digest();
+function counted() {
+  const said = [["system", "harness", "system", "Be brief.", [], 0, 0], ["user", "person", "owner", "Rename the pump.", [], 0, 0], ["assistant", "agent", "agent", "edit", [THING], 0, 0],
+    ["user", "person", "guest", "Drop it!", [], 1, 2], ["tool", "tool", "outside", "done", [THING], 1, 0], ["assistant", "agent", "agent", "Renamed.", [], 1, 0]];
+  const ways = [[2, "parent", 2], [1, "prompt", 6], [2, "touch", 5], [2, "parent", 5], [1, "parent", 6], [0, "anchor"]];
+  const turns = said.map(([role, voice, standing, content, things, setting, rule], i) => {
+    const [distance, via, from] = ways[i];
+    const body = { attrs: {}, author: "a:b", content };
+    return { admission: { cost: Math.ceil(content.length / 4), distance, number: i + 1, rule, score_nano: 0, setting, standing, things, via, voice, ...(from ? { from: idOf(from) } : {}), ...(via === "touch" ? { thing: THING } : {}) },
+      body_digest: hmac(Buffer.alloc(16), dump(body)).toString("hex"), ...body, conversation: idOf(99), created_at: `2026-01-01T00:00:0${i}.000000Z`, id: idOf(i + 1), phase: "planning", role, salience: 1, salt: "00".repeat(16) };
+  });
+  const policy = { direction: "past", distance_decay: 1, max_cost: 0, max_nodes: 9, max_radius: 9, max_siblings: 2, max_touching: 1,
+    phase_weights: { consolidation: 1, debugging: 1, exploration: 1, planning: 1, synthesis: 1 }, salience_weight: 0, spine: true,
+    standing_weights: { agent: 0.7, guest: 0.3, member: 0.8, outside: 0.2, owner: 0.9, system: 1 }, type: "slice_policy_v3" };
+  return agreed({ anchor: idOf(6), as_of: 8, edges: [1, 2, 3, 4, 5].map((n) => ({ child: idOf(n + 1), kind: "reply", parent: idOf(n) })), key_id: vector.key_id, order: [1, 2, 3, 4, 5, 6].map(idOf), policy,
+    provenance: { anchor_turn_id: idOf(6), policy_id: "p@1", schema_version: "gkp/3" },
+    standings: [{ after: 0, policy_id: "standing-alone@1", policy_params_hash: "11".repeat(32) }, { after: 3, policy_id: "standing-team@1", policy_params_hash: "22".repeat(32) }], tenant: TENANT, turns });
+}
+
+// v with scores, a header and a token that belong to it.
+function agreed(v) {
+  for (const { admission: a } of v.turns) a.score_nano = Math.round(v.policy.standing_weights[a.standing] * 1e9);
+  return sealed(v);
+}
+
+function sealed(v) {
+  const millionths = (x) => (typeof x === "object" ? Object.fromEntries(Object.entries(x).map(([key, y]) => [key, millionths(y)])) : Math.round(x * 1e6));
+  const p = v.provenance;
+  p.policy_params_hash = sha(dump(Object.fromEntries(Object.entries(v.policy).map(([key, x]) => (/decay|weight/.test(key) ? [key + "_ppm", millionths(x)] : [key, x]))))).toString("hex");
+  p.graph_snapshot_hash = naiveRoot(leavesOf(v)).toString("hex");
+  const { policy_id, policy_params_hash, schema_version } = p;
+  p.slice_id = xxhash64(bytes(dump({ anchor: v.anchor, edges: v.edges.map((e) => [e.parent, e.child, e.kind]), policy_id, policy_params_hash, schema_version, turns: v.turns.map((t) => t.id) })));
+  const key = hmac(hmac(Buffer.alloc(32), OPTIONS.secret), `graphkernel:token:v2:${v.tenant}:${v.key_id}\u0001`);
+  const text = [p.slice_id, p.anchor_turn_id, p.policy_id, p.policy_params_hash, p.graph_snapshot_hash, p.schema_version, "admissibility_token_v2_hmac"].join("|");
+  v.token = hmac(key, text).subarray(0, 16).toString("hex");
+  return v;
+}
+
+// Members of the admissions of turns, by number.
+const says = (members) => (v) => {
+  for (const [n, some] of Object.entries(members)) {
+    const { admission } = v.turns[n - 1];
+    Object.assign(admission, some);
+    if (admission.via !== "touch") delete admission.thing;
+  }
+};
+
+// One edge more.
+const joined = (parent, child) => (v) => {
+  v.edges = [...v.edges, { child: idOf(child), kind: "reference", parent: idOf(parent) }].sort((a, b) => (a.parent + a.child < b.parent + b.child ? -1 : 1));
+};
+
+// Changes the bundle of gkp/3 and makes its header anew.
+async function counts(verdict, members, change = () => {}) {
+  const v = changed((v) => [says(members), change].forEach((f) => f(v)), counted());
+  const report = await expect(verdict, { "bundle.json": dump(agreed(v)) }, { ...OPTIONS, ...(verdict === "tampered" ? { failing: "admissions" } : {}) });
+  if (verdict === "tampered") assert.deepEqual(report.checks.filter((c) => c.status === "fail").map((c) => c.id), ["admissions"]);
+}
+
+test("gkp/3: what turns count for", async () => {
+  const withhold = (v) => (v.turns = redact(v, 0).turns);
+  await counts("verified", {});
+  await counts("verified", { 4: { rule: 256 } });
+  await counts("verified", {}, (v) => (v.standings[1].after = v.as_of));
+  await counts("verified", { 1: { cost: 1024 } }, withhold);
+  await counts("verified", { 6: { standing: "guest", voice: "person" } }); // an anchor leads on
+  // Were the guest a member, it would be the prompt, and lead to the owner.
+  await counts("verified", { 1: { distance: 4 }, 2: { distance: 3, from: idOf(4) }, 4: { standing: "member" } });
+  const possible = { 1: ["agent", "outside", "system"], 3: ["agent", "outside"], 4: ["agent", "guest", "outside"] }; // of the fourth, not all fit the prompt
+  for (const [n, can] of Object.entries(possible)) for (const standing of can) await counts("verified", { [n]: { standing } });
+  for (const n of [1, 3, 4, 5, 6]) {
+    const can = possible[n] ?? (n === 5 ? ["outside"] : possible[3]);
+    for (const standing of ["outside", "guest", "agent", "member", "owner", "system"].filter((x) => !can.includes(x))) await counts("tampered", { [n]: { standing } });
+  }
+  await counts("verified", { 3: { distance: 1, from: idOf(6), via: "parent" }, 5: { standing: "guest" } }, joined(3, 6)); // a tool's result
+  await counts("tampered", { 1: { cost: 1025 } }, withhold);
+  await counts("verified", { 1: { cost: 1025, standing: "outside" } }, withhold);
+  for (const standing of ["system", "agent"]) await counts("tampered", { 1: { standing } }, (v) => (v.turns[0].role = "user"));
+});
+
+test("gkp/3: settings and ways", async () => {
+  const setting = (v, of) => v.turns.forEach(({ admission }) => (admission.setting = of(admission.setting)));
+  for (const change of [(v) => (v.standings[1].after = v.as_of + 1), (v) => (v.standings[1].after = 0), (v) => setting({ ...v, standings: v.standings.reverse() }, (x) => 1 - x), (v) => v.standings.pop(),
+    (v) => (v.standings = []), (v) => v.standings.push({ after: 5, policy_id: "x@1", policy_params_hash: "33".repeat(32) }), (v) => (v.turns[5].admission.setting = 2), (v) => setting(v, () => 0), (v) => setting(v, (x) => 2 * x)]) {
+    await counts("tampered", {}, change);
+  }
+  const misjudged = counted();
+  misjudged.turns[3].admission.score_nano = 800000000; // a member's
+  const report = await expect("tampered", { "bundle.json": dump(sealed(misjudged)) }, OPTIONS);
+  assert.deepEqual(report.checks.filter((c) => c.status === "fail").map((c) => c.id), ["admissions"]);
+  await counts("tampered", { 2: { standing: "guest" } }); // the prompt
+  await counts("tampered", { 2: { standing: "agent" } });
+  await counts("tampered", { 4: { standing: "member" } }); // a nearer prompt
+  await counts("tampered", { 5: { standing: "guest" } }); // it leads to what it touched
+  for (const [ways, change] of [ // by which the guest leads on; an agent may
+    [{ 1: { distance: 4 }, 2: { distance: 3, from: idOf(4) }, 4: {} }], [{ 3: { distance: 3, from: idOf(4) }, 4: { things: [THING] } }],
+    [{ 1: { distance: 3 }, 2: { distance: 2, from: idOf(4), via: "sibling" }, 4: {} }],
+    [{ 3: { distance: 3 }, 4: { distance: 1, from: idOf(6) }, 5: { distance: 2, from: idOf(4), via: "child" } }, (v) => [joined(4, 6)(v), (v.policy.direction = "both")]]]) {
+    await counts("tampered", ways, change);
+    await counts("verified", { ...ways, 4: { ...ways[4], standing: "agent" } }, change);
+  }
+});
+
+test("gkp/3: each member that is new, changed or left out", async () => {
+  const good = counted();
+  const tried = (verdict, change, failing) => expect(verdict, { "bundle.json": dump(changed(change, good)) }, { ...OPTIONS, failing });
+  const [admission, weights] = [(v) => v.turns[3].admission, (v) => v.policy.standing_weights];
+  const rows = [[admission, "rule", [257, -1, "1", 0.5, null], [0, 3, 256]], [admission, "setting", [10000, -1, "0", null], [0, 2, 9999]],
+    [admission, "standing", ["boss", "", 3, null], ["outside", "member", "owner"]], ...Object.keys(good.policy.standing_weights).map((key) => [weights, key, [-1, 2, 1.1, "1", null], [0, 0.25]])];
+  for (const i of [0, 1]) {
+    rows.push([(v) => v.standings[i], "after", [-1, 2 ** 53, "0", null], [2, 9]], [(v) => v.standings[i], "policy_id", ["", "X@1", "x", "x@0", null], ["other@1"]],
+      [(v) => v.standings[i], "policy_params_hash", ["", "0".repeat(63), "A".repeat(64), null], ["00".repeat(32)]]);
+  }
+  for (const [inside, key, bad, others] of rows) {
+    for (const value of bad) await tried("malformed", (v) => (inside(v)[key] = value));
+    await tried("malformed", (v) => delete inside(v)[key]);
+    await tried("malformed", (v) => (inside(v).more = 1));
+    for (const value of others) await tried("tampered", (v) => (inside(v)[key] = value));
+  }
+  for (const change of [(v) => delete v.standings, (v) => (v.standings = {}), (v) => delete v.policy.standing_weights, (v) => (v.policy.voice_weights = { person: 1, agent: 1, tool: 1, harness: 1 })]) await tried("malformed", change);
+  await tried("tampered", (v) => (v.as_of = 9), "snapshot"); // which the token covers
+  for (const [schema, type] of [["gkp/3", "slice_policy_v2"], ["gkp/2", "slice_policy_v3"], ["gkp/1", "slice_policy_v3"], ["gkp/3", "slice_policy_v1"], ["gkp/3", "slice_policy_v4"]]) {
+    await tried("unknown_version", (v) => [(v.provenance.schema_version = schema), (v.policy.type = type)], "version");
+  }
+});
+
+test("gkp/3: attestations, leaves and parts", async () => {
+  const [v, type] = [counted(), "https://github.com/graphkernel/graphkernel/attestation/slice/v"];
+  const [data, d] = [dump(v), disclose(v, 1, 3)];
+  const digest = sha(data).toString("hex");
+  const beside = { "attestation.json": makeAttestation(v, digest, { statement: { predicateType: type + 3 } }), "slice.tlog-proof": makeProof(dump(makeLeaf(v, digest))) };
+  await expect("verified", { "bundle.json": data, ...beside }, { trust: TRUST_T, ...OPTIONS });
+  await expect("verified", { "disclosure.json": dump(d), ...beside }, { trust: TRUST_T, ...OPTIONS });
+  for (const version of ["gkd/1", "gkd/2", "gkd/3", "gkd/4", "gkd/6"]) await expect("unknown_version", { "disclosure.json": dump({ ...d, version }) });
+  await expect("malformed", { "disclosure.json": dump({ ...d, standings: v.standings }) });
+  for (const n of [1, 2]) await expect("unknown_version", { "bundle.json": data, "attestation.json": makeAttestation(v, digest, { statement: { predicateType: type + n } }) }, { trust: `signer ${SIGNER_T.vkey}\nquorum none\n` });
+  for (const schema_version of ["gkp/2", "gkp/4"]) {
+    const leaf = makeLeaf(v, digest, { provenance: { ...v.provenance, schema_version } });
+    await expect("unknown_version", { "bundle.json": data, "slice.tlog-proof": makeProof(dump(leaf)) }, { trust: `log ${LOG_T.vkey}\nquorum none\n` });
+  }
 });
 
 test("evidence", async () => {
@@ -609,14 +764,27 @@ test("every byte and value of a context, changed or left out", { skip: existsSyn
   assert.ok(seen.tampered > 1000 && seen.malformed > 1000 && seen.unknown_version > 10 && seen.key_unknown > 1, JSON.stringify(seen));
 });
 
-test("every value of a disclosure of a context, changed or left out", { skip: existsSync(CONTEXTS) ? false : "golden/verify-contexts does not exist" }, async () => {
-  const { files, options } = readCase(join(CONTEXTS, "dropped_every"));
-  await everyValue(JSON.parse(Buffer.from(files["disclosure.json"])), async (v, path) => {
-    const { verdict } = await verify({ ...files, "disclosure.json": bytes(dump(v)) }, options);
+test("every value of a context of gkc/2, changed or left out", { skip: existsSync(CONTEXTS) ? false : "golden/verify-contexts does not exist" }, async () => {
+  const { files, options } = readCase(join(CONTEXTS, "counted_good_format_markdown"));
+  const report = await expect("verified", files, options);
+  assert.ok(report.prompt.startsWith("# Context\n\nWhat follows was recorded earlier. Rules and constraints bind"), report.prompt);
+  await everyValue(JSON.parse(Buffer.from(files["bundle.json"])), async (v, path) => {
+    const { verdict } = await verify({ "bundle.json": bytes(dump(v)) }, options);
     const allowed = path[0] === "key_id" ? ["key_unknown", "malformed"] : ["tampered", "malformed", "unknown_version"];
-    if (path[0] === "shown" && path.length === 2) allowed.push("verified"); // a leaf less is a smaller part
     assert.ok(allowed.includes(verdict), `${verdict}: ${path.join(".")}`);
   });
+});
+
+test("every value of a disclosure of a context, changed or left out", { skip: existsSync(CONTEXTS) ? false : "golden/verify-contexts does not exist" }, async () => {
+  for (const name of ["dropped_every", "counted_part_all"]) {
+    const { files, options } = readCase(join(CONTEXTS, name));
+    await everyValue(JSON.parse(Buffer.from(files["disclosure.json"])), async (v, path) => {
+      const { verdict } = await verify({ ...files, "disclosure.json": bytes(dump(v)) }, options);
+      const allowed = path[0] === "key_id" ? ["key_unknown", "malformed"] : ["tampered", "malformed", "unknown_version"];
+      if (path[0] === "shown" && path.length === 2) allowed.push("verified"); // a leaf less is a smaller part
+      assert.ok(allowed.includes(verdict), `${verdict}: ${name}: ${path.join(".")}`);
+    });
+  }
 });
 
 // Calls judge with the document, with each of its values changed and each left out.

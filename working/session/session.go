@@ -100,7 +100,11 @@ func sessionOf(ctx context.Context, q *api.WorkingQuery, otherwise access.Permis
 
 // draftOf returns the turn that a message may become.
 func draftOf(m *working.Message, c dag.ConversationID) dag.Draft {
-	return dag.Draft{ID: m.ID, Conversation: c, Role: m.Role, Author: m.Author, Content: m.Content, CreatedAt: m.At}
+	d := dag.Draft{ID: m.ID, Conversation: c, Role: m.Role, Author: m.Author, Content: m.Content, CreatedAt: m.At}
+	if m.Model {
+		d.Channel = dag.ChannelAgent
+	}
+	return d
 }
 
 // mayAdmit returns an error if the caller may not admit one of the turns. A program that embeds the kernel and sets no caller may
@@ -134,6 +138,10 @@ func (k Sessions) Put(ctx context.Context, tenant dag.Tenant, in api.WorkingPut)
 	messages, err := k.messages(n, list, now)
 	if err != nil {
 		return out, err
+	}
+	byModel := access.Asking(ctx).Channel() == dag.ChannelAgent
+	for i := range messages {
+		messages[i].Model = byModel
 	}
 	drafts := make([]dag.Draft, len(messages))
 	for i := range messages {

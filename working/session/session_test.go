@@ -208,6 +208,30 @@ func TestWorkingKeys(t *testing.T) {
 	})
 }
 
+// TestWorkingModel keeps a message of a model's and one of the key's, and consolidates both by the key: the first came in by a tool all the same.
+func TestWorkingModel(t *testing.T) {
+	eachKeeper(t, func(t *testing.T, b *bench, k *kernel.Kernel) {
+		who := access.Identity{Tenant: tenant, Role: access.Agent, Subject: agentOne, Admits: access.Scope{SpeaksFor: "human:ada=owner"}}
+		key := access.As(t.Context(), who)
+		who.Model = true
+		for i, ctx := range []context.Context{access.As(t.Context(), who), key} {
+			must(k.Working().Put(ctx, tenant, api.WorkingPut{Session: "run", Messages: []api.NewMessage{saying(fmt.Sprint("message ", i))}}))
+			b.wait(time.Second)
+		}
+		made := must(k.Working().Consolidate(key, tenant, api.Consolidating{Session: "run"}))
+		records := must(b.s.Turns(key, tenant, store.IDs(made.Turns)))
+		slices.SortFunc(records, func(a, b store.Record) int { return int(a.Seq) - int(b.Seq) })
+		if len(records) != 2 {
+			t.Fatalf("%d turns", len(records))
+		}
+		for i, want := range []dag.Channel{dag.ChannelAgent, dag.ChannelAPI} {
+			if got := records[i].Marks.Origin.Channel; got != want {
+				t.Errorf("turn %d came in by %q, want %q", i, got, want)
+			}
+		}
+	})
+}
+
 // TestWorkingRefuses holds that what is refused leaves the session as it was.
 func TestWorkingRefuses(t *testing.T) {
 	b := &bench{s: stores["memory"](t), now: standing()}

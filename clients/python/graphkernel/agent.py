@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 from .api import Context, Operations
-from .transport import AnswerError, Transport
+from .transport import AnswerError, Problem, Transport
 
 Format = Literal["openai", "anthropic", "markdown", "xml", "text"]
 
@@ -69,7 +69,12 @@ class AgentContext:
     def evidence(self) -> bytes:
         """The bundle that this prompt is of: canonical bytes, to be verified and handed on as they are. AnswerError if it
         can be made no longer, since a text was erased or the signing key changed meanwhile."""
-        data = self._fetch()
+        try:
+            data = self._fetch()
+        except Problem as problem:
+            if problem.code != "not_found":
+                raise
+            data = b""
         if hashlib.sha256(data).hexdigest() != self.answer["bundle_sha256"]:
             raise AnswerError(f"context {self.id} is another one now: a text was erased, or the signing key changed")
         return data
@@ -101,4 +106,6 @@ def ask(transport: Transport, operations: Operations, task: str, format: Format,
     body = {"task": task, "format": format, **{name: value for name, value in given.items() if value is not None}}
     answer: Any = operations.assemble_context(body)  # type: ignore[arg-type]
     again = {**body, "format": "bundle", "prompt": format, "as_of": answer["as_of"]}
+    if "as_of" not in body:
+        again["rules_as_of"] = answer["rules_as_of"]
     return AgentContext(answer, lambda: transport.raw("POST", "/api/context", body=again, media="application/json"))

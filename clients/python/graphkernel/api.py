@@ -24,6 +24,7 @@ Code = Literal[
     "conflict",  # The turn was admitted with other content
     "not_believed",  # The statement is not believed
     "policy_conflict",  # The policy id is bound to other parameters
+    "standing_changed",  # Another standing policy is in force by now
     "erased",  # Text was erased since
     "too_large",  # The request is too large
     "unsupported_media_type",  # The body is of another media type
@@ -34,6 +35,7 @@ Code = Literal[
     "persona_refused",  # The persona is not accepted
     "slice_too_large",  # The slice is too large
     "too_many_constraints",  # The space has too many constraints
+    "too_many_settings",  # The tenant has too many settings of its standing policy
     "too_many_waiting",  # Too many proposals wait
     "unknown_evidence",  # The evidence of a fact is not known
     "unknown_parent",  # A parent is not known
@@ -111,7 +113,9 @@ Admission = TypedDict(
         "distance": "int",
         "from": "NotRequired[str]",
         "number": "NotRequired[int]",
+        "rule": "NotRequired[int]",
         "score_nano": "int",
+        "standing": "NotRequired[Literal['outside', 'guest', 'agent', 'member', 'owner', 'system']]",
         "via": "Literal['anchor', 'parent', 'child', 'sibling', 'prompt', 'touch']",
         "voice": "NotRequired[Literal['person', 'agent', 'tool', 'harness']]",
     },
@@ -381,6 +385,8 @@ class Caller(TypedDict):
     head: int
     """The newest sequence number of the tenant."""
     role: str
+    standing: Literal["outside", "guest", "agent", "member", "owner", "system"]
+    """How much what the caller asks for counts, under the standing policy in force."""
     tenant: str
 
 
@@ -409,7 +415,7 @@ class Check(TypedDict):
 class ChosenBefore(TypedDict):
     belief: NotRequired[str]
     cost: int
-    """Tokens of its text."""
+    """Tokens that it takes of the budget."""
     fact: NotRequired[str]
     score: int
     """The score in millionths."""
@@ -532,6 +538,8 @@ class Context(TypedDict):
     policy_id: str
     prompt: NotRequired[str]
     """The prompt, in the formats markdown, xml and text."""
+    rules_as_of: int
+    """The number as of which rules, beliefs and standings are."""
     sufficiency: Sufficiency
     turns: list[str]
     """The turns that were chosen, by ascending id."""
@@ -551,9 +559,9 @@ ContextExplanation = TypedDict(
         "features": "NotRequired[list[Feature]]",
         "from": "NotRequired[list[Literal['beliefs', 'constraints', 'facts', 'prompts', 'recent', 'search', 'slice']]]",
         "left": "NotRequired[int]",
+        "outcome": "Literal['chosen', 'required', 'too_costly', 'worthless', 'no_candidate']",
         "rank": "NotRequired[int]",
         "score": "NotRequired[int]",
-        "standing": "Literal['chosen', 'required', 'too_costly', 'worthless', 'no_candidate']",
         "turn": "NotRequired[str]",
     },
 )
@@ -588,8 +596,10 @@ ContextRequest = TypedDict(
         "format": "NotRequired[Literal['bundle', 'markdown', 'xml', 'text', 'openai', 'anthropic', 'json']]",
         "non_empty": "NotRequired[bool]",
         "policy": "NotRequired[str]",
+        "present": "NotRequired[bool]",
         "prompt": "NotRequired[Literal['markdown', 'xml', 'text', 'openai', 'anthropic', 'json']]",
         "recipient": "NotRequired[Recipient]",
+        "rules_as_of": "NotRequired[int]",
         "spaces": "NotRequired[list[str]]",
         "task": "NotRequired[str]",
         "task_of": "NotRequired[list[str]]",
@@ -626,7 +636,7 @@ class Converted(TypedDict):
 class Cutting(TypedDict):
     anchor: str
     as_of: NotRequired[int]
-    """The graph as of this sequence number; 0 is the anchor's own under a policy with direction past, otherwise the present."""
+    """The graph as of this sequence number; 0 is the anchor's own, or the newest setting's of the standing policy, under a policy with direction past, otherwise the present."""
     policy: NotRequired[str]
 
 
@@ -837,7 +847,7 @@ class Evidence(TypedDict):
 class ExplainCutting(TypedDict):
     anchor: str
     as_of: NotRequired[int]
-    """The graph as of this sequence number; 0 is the anchor's own under a policy with direction past, otherwise the present."""
+    """The graph as of this sequence number; 0 is the anchor's own, or the newest setting's of the standing policy, under a policy with direction past, otherwise the present."""
     policy: NotRequired[str]
     turn: str
 
@@ -847,6 +857,8 @@ class Explanation(TypedDict):
     anchor: str
     as_of: int
     beaten_by: NotRequired[Rival]
+    counts_by: NotRequired[str]
+    """Under slice_policy_v3: the standing policy that decides what the turn counts for."""
     edges_away: int
     """The fewest edges from the anchor; -1 if no path was found."""
     explanation: str
@@ -855,12 +867,12 @@ class Explanation(TypedDict):
     """If without was asked for: turns that would have been selected instead."""
     lost: NotRequired[list[str]]
     """If without was asked for: other turns that would not have been selected without it."""
+    outcome: Literal["selected", "beaten", "too_costly", "too_far", "later", "unreached", "unconnected", "not_in_view"]
     policy_id: str
     rank: NotRequired[int]
     """Its place in the order of selection, from 1."""
     selected: bool
     slice_id: NotRequired[str]
-    standing: Literal["selected", "beaten", "too_costly", "too_far", "later", "unreached", "unconnected", "not_in_view"]
     turn: str
     turns_in_slice: int
 
@@ -1360,6 +1372,15 @@ class Messages(TypedDict):
     messages: list[dict[str, Any]]
 
 
+class MovedStanding(TypedDict):
+    after: Literal["outside", "guest", "agent", "member", "owner", "system"]
+    author: NotRequired[str]
+    before: Literal["outside", "guest", "agent", "member", "owner", "system"]
+    held: NotRequired[bool]
+    """It keeps the standing that it had, since the setting is not retroactive."""
+    turn: str
+
+
 class NameCount(TypedDict):
     facts: int
     name: str
@@ -1385,7 +1406,7 @@ class NewAPIKey(TypedDict):
     spaces: NotRequired[str]
     """Patterns of the spaces of beliefs that it sees, separated by commas; all if absent. Only for the role agent."""
     speaks_for: NotRequired[str]
-    """Patterns of the authors for whom it speaks, separated by commas; nobody if absent. A turn that it brings in the name of another person is data. Only for the role agent."""
+    """Patterns of the authors for whom it speaks, separated by commas; nobody if absent. A turn that a key of role agent brings in the name of another person is data; a key of role admin speaks for everybody. PATTERN=owner and PATTERN=member say what the author counts for. Only for these two roles."""
 
 
 class NewAliases(TypedDict):
@@ -1432,6 +1453,16 @@ class NewSpace(TypedDict):
     policy: NotRequired[str]
     """A registered policy of the type kind_policy_v1. If left out, a space keeps its policy, and a new space is under beliefs@1."""
     space: str
+
+
+class NewStanding(TypedDict):
+    dry_run: NotRequired[bool]
+    """Change nothing, and answer what would change."""
+    policy_id: str
+    retroactive: NotRequired[bool]
+    """Raise the standings of turns that are there, too."""
+    seen: NotRequired[int]
+    """The number of the newest setting that the caller knows, 0 if there was none: since in a dry run, or seq of the last of settings. If another setting has been made since, nothing is changed, and the error says what is in force. Absent: put the policy in force in place of whichever is."""
 
 
 class NewTag(TypedDict):
@@ -1567,7 +1598,7 @@ class Policies(TypedDict):
 
 
 class PolicyRegistration(TypedDict):
-    policy: Union[SlicePolicy, SlicePolicyV2, FactPolicy, RetrievalPolicy, ContextPolicy, DenyRules, Retention, KindPolicy, PromotionPolicy]
+    policy: Union[SlicePolicy, SlicePolicyV2, SlicePolicyV3, FactPolicy, RetrievalPolicy, ContextPolicy, DenyRules, Retention, KindPolicy, PromotionPolicy, StandingPolicy]
     policy_id: str
 
 
@@ -1699,7 +1730,7 @@ class Recipient(TypedDict):
 
 
 class RegisteredPolicy(TypedDict):
-    policy: Union[SlicePolicy, SlicePolicyV2, FactPolicy, RetrievalPolicy, ContextPolicy, DenyRules, Retention, KindPolicy, PromotionPolicy]
+    policy: Union[SlicePolicy, SlicePolicyV2, SlicePolicyV3, FactPolicy, RetrievalPolicy, ContextPolicy, DenyRules, Retention, KindPolicy, PromotionPolicy, StandingPolicy]
     policy_id: str
     policy_params_hash: str
 
@@ -1896,6 +1927,23 @@ class SlicePolicyV2(TypedDict):
     voice_weights: NotRequired[dict[str, Any]]
 
 
+class SlicePolicyV3(TypedDict):
+    """What a slice of turns is cut under, by what they count for under the standing policy, cost and things touched. Parameters that are left out have the values of default@3. A max_cost of 0 is none."""
+
+    direction: NotRequired[Literal["past", "both"]]
+    distance_decay: NotRequired[float]
+    max_cost: NotRequired[int]
+    max_nodes: NotRequired[int]
+    max_radius: NotRequired[int]
+    max_siblings: NotRequired[int]
+    max_touching: NotRequired[int]
+    phase_weights: NotRequired[dict[str, Any]]
+    salience_weight: NotRequired[float]
+    spine: NotRequired[bool]
+    standing_weights: NotRequired[dict[str, Any]]
+    type: Literal["slice_policy_v3"]
+
+
 class SliceRecord(TypedDict):
     issued: list[Issued]
     slice_id: str
@@ -1904,7 +1952,7 @@ class SliceRecord(TypedDict):
 class SliceRequest(TypedDict):
     anchor: str
     as_of: NotRequired[int]
-    """The graph as of this sequence number; 0 is the anchor's own under a policy with direction past, otherwise the present."""
+    """The graph as of this sequence number; 0 is the anchor's own, or the newest setting's of the standing policy, under a policy with direction past, otherwise the present."""
     format: NotRequired[Literal["bundle", "markdown", "messages"]]
     """bundle is evidence; markdown and messages (OpenAI chat form) are for people and prompts."""
     policy: NotRequired[str]
@@ -1969,6 +2017,71 @@ class Spaces(TypedDict):
     spaces: list[Space]
 
 
+class Standing(TypedDict):
+    as_of: int
+    policy_id: str
+    policy_params_hash: str
+    settings: list[StandingSetting]
+    """The oldest first; none if the tenant has the policy that every tenant begins with."""
+
+
+class StandingChange(TypedDict):
+    already: NotRequired[bool]
+    """The policy was in force before, so nothing was changed."""
+    before: str
+    """The policy in force before."""
+    dry_run: NotRequired[bool]
+    held: int
+    """How many turns would count more with retroactive, and keep the standing that they have."""
+    lowered: int
+    """How many turns count less."""
+    moved: list[MovedStanding]
+    """The newest 20 turns that are raised or held, and then the newest 20 that are lowered."""
+    policy_id: str
+    raised: int
+    """How many turns count more."""
+    set: NotRequired[StandingSetting]
+    """The entry; absent if nothing was changed."""
+    since: int
+    """The number of the setting that put it in force; 0 if nobody has made a setting."""
+    turns: int
+    """How many turns there are."""
+
+
+class StandingPolicy(TypedDict):
+    rules: list[StandingRule]
+    type: Literal["standing_policy_v1"]
+
+
+class StandingRule(TypedDict):
+    author: NotRequired[str]
+    channel: NotRequired[Literal["import", "program", "command", "harness", "chat", "trace", "lines", "commits", "api", "agent"]]
+    """The way by which they came in; import is every way of importing conversations."""
+    conversation: NotRequired[str]
+    grant: NotRequired[Literal["refused", "speaks", "member", "owner", "operator"]]
+    """What the key that brought them was granted for the author."""
+    key: NotRequired[str]
+    """Turns that this credential brought: the id of an API key, or jwt: and a subject."""
+    role: NotRequired[Literal["user", "assistant", "system", "tool"]]
+    standing: Literal["outside", "guest", "agent", "member", "owner"]
+
+
+class StandingSetting(TypedDict):
+    at: str
+    by: NotRequired[str]
+    policy_id: str
+    policy_params_hash: str
+    retroactive: NotRequired[bool]
+    """It also raised the standings of turns that were there."""
+    seq: int
+
+
+class Standings(TypedDict):
+    as_of: int
+    next: NotRequired[str]
+    turns: list[TurnStanding]
+
+
 class Step(TypedDict):
     """A fact on a way. An outgoing one leads from its subject to its object."""
 
@@ -2004,6 +2117,8 @@ class StoredTurns(TypedDict):
 
 
 class Sufficiency(TypedDict):
+    left_out: list[str]
+    """Words of the task for which something was found that did not fit into the budget, or was worth too little."""
     level: Literal["healthy", "low", "critical"]
     """healthy above 700000, low above 400000, critical below."""
     missing: list[str]
@@ -2110,6 +2225,27 @@ class Turn(TypedDict):
 
 class TurnIDs(TypedDict):
     ids: list[str]
+
+
+class TurnStanding(TypedDict):
+    author: NotRequired[str]
+    """Absent if the text was erased."""
+    channel: Literal["program", "command", "harness", "chat", "trace", "lines", "commits", "api", "agent"]
+    """The way by which the turn came in."""
+    conversation: str
+    grant: NotRequired[Literal["refused", "speaks", "member", "owner", "operator"]]
+    """What the key that brought it was granted for its author."""
+    key: NotRequired[str]
+    policy_id: str
+    reason: str
+    """Why it has this standing, in words."""
+    role: Literal["user", "assistant", "system", "tool"]
+    rule: NotRequired[int]
+    """The number of the policy's rule that matched, from 1; absent if none did."""
+    seq: int
+    standing: Literal["outside", "guest", "agent", "member", "owner", "system"]
+    turn: str
+    voice: Literal["person", "agent", "tool", "harness"]
 
 
 class Turns(TypedDict):
@@ -2466,7 +2602,7 @@ class Operations:
         they were handed out, and answers with the bundle: canonical bytes, to be
         passed on and verified exactly as they are. The same request on the same
         view gives the same bytes, and the same `ETag`. Without `policy` the turns are
-        chosen under `default@2`: none that came after the anchor, at most 256 and
+        chosen under `default@3`: none that came after the anchor, at most 256 and
         32 000 tokens. An anchor that alone costs more is `slice_too_large`; name a
         policy without such a bound, such as `default@1`.
         """
@@ -2709,6 +2845,13 @@ class Operations:
     def get_slice(self, slice_id: str) -> SliceRecord:
         """Read the record of a slice."""
         return self._transport.json("GET", f"/api/slices/{self._transport.segment(slice_id)}")
+
+    def get_standing(self, *, as_of: int | None = None) -> Standing:
+        """The standing policy in force.
+
+        It says whose words count: the operator's, the owner's, a member's, a guest's. Each earlier setting is listed, with who set it.
+        """
+        return self._transport.json("GET", "/api/standing", query={"as_of": as_of})
 
     def get_tile(self, tile: str) -> bytes:
         """Read a tile of hashes, or of entries.
@@ -2953,6 +3096,23 @@ class Operations:
         """
         return self._transport.json("GET", "/api/spaces", query={"constraints": constraints})
 
+    def list_standings(self, *, turn: str | None = None, conversation: str | None = None, only: Literal["outside", "guest", "agent", "member", "owner", "system"] | None = None, as_of: int | None = None, after: str | None = None, limit: int | None = None) -> Standings:
+        """The standings of turns, with why.
+
+        Of one turn, or of the turns of one conversation by ascending number. A standing follows from the policy and from how a turn came in, never from its text, so an erased turn keeps the standing that it had.
+        """
+        return self._transport.json("GET", "/api/standings", query={"turn": turn, "conversation": conversation, "only": only, "as_of": as_of, "after": after, "limit": limit})
+
+    def list_standings_all(self, *, turn: str | None = None, conversation: str | None = None, only: Literal["outside", "guest", "agent", "member", "owner", "system"] | None = None, as_of: int | None = None) -> Iterator[TurnStanding]:
+        """The standings of turns, with why: all pages, one item after the other."""
+        after: str | None = None
+        while True:
+            page = self.list_standings(turn=turn, conversation=conversation, only=only, as_of=as_of, after=after, limit=1000)
+            yield from page["turns"]
+            last, after = after, page.get("next")
+            if not after or after == last:
+                return
+
     def list_turns(self, *, conversation: str | None = None, key: str | None = None, role: Literal["user", "assistant", "system", "tool"] | None = None, after: str | None = None, limit: int | None = None) -> StoredTurns:
         """List turns, of one conversation, of one key, of one role, or all."""
         return self._transport.json("GET", "/api/turns", query={"conversation": conversation, "key": key, "role": role, "after": after, "limit": limit})
@@ -3148,6 +3308,13 @@ class Operations:
         the kinds of items mean. A policy under which what is believed contradicts itself is a conflict that names the statements.
         """
         return self._transport.json("POST", "/api/spaces", body=body, media="application/json")
+
+    def set_standing(self, body: NewStanding) -> StandingChange:
+        """Put a standing policy in force.
+
+        With `dry_run` it changes nothing and answers the difference. The standing of a turn that is there falls with the new policy, and rises only with `retroactive`. What was handed out stays as it was. A policy that is in force already is not set again, except with `retroactive`.
+        """
+        return self._transport.json("POST", "/api/standing", body=body, media="application/json")
 
     def startup(self) -> Health:
         """Has it started?."""

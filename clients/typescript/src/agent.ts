@@ -1,6 +1,6 @@
 // What an agent needs of a kernel: a context before it asks its model, and a record of what was said.
 import type { Context, ContextRequest, Operations, Turn } from "./api.js";
-import { AnswerError, type Transport } from "./transport.js";
+import { AnswerError, Problem, type Transport } from "./transport.js";
 
 /** The formats of prompts that SDKs take, and those for people. */
 export type PromptFormat = "openai" | "anthropic" | "markdown" | "xml" | "text";
@@ -70,7 +70,10 @@ export class AgentContext {
    * be made no longer, since a text was erased or the signing key changed meanwhile.
    */
   async evidence(): Promise<Uint8Array> {
-    const data = await this.fetchBundle();
+    const data = await this.fetchBundle().catch((problem: unknown) => {
+      if (problem instanceof Problem && problem.code === "not_found") return new Uint8Array();
+      throw problem;
+    });
     const digest = await crypto.subtle.digest("SHA-256", data as Uint8Array<ArrayBuffer>);
     const hex = [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
     if (hex !== this.answer.bundle_sha256) throw new AnswerError(`context ${this.id} is another one now: a text was erased, or the signing key changed`);
@@ -102,5 +105,6 @@ export async function ask(transport: Transport, operations: Operations, task: st
   const body: ContextRequest = { ...options, task, format };
   const answer = (await operations.assembleContext(body)) as Context;
   const again: ContextRequest = { ...body, format: "bundle", prompt: format, as_of: answer.as_of };
+  if (body.as_of === undefined) again.rules_as_of = answer.rules_as_of;
   return new AgentContext(answer, () => transport.raw("POST", "/api/context", { body: again, media: "application/json" }));
 }

@@ -19,6 +19,7 @@ export type Code =
   | "conflict" // The turn was admitted with other content
   | "not_believed" // The statement is not believed
   | "policy_conflict" // The policy id is bound to other parameters
+  | "standing_changed" // Another standing policy is in force by now
   | "erased" // Text was erased since
   | "too_large" // The request is too large
   | "unsupported_media_type" // The body is of another media type
@@ -29,6 +30,7 @@ export type Code =
   | "persona_refused" // The persona is not accepted
   | "slice_too_large" // The slice is too large
   | "too_many_constraints" // The space has too many constraints
+  | "too_many_settings" // The tenant has too many settings of its standing policy
   | "too_many_waiting" // Too many proposals wait
   | "unknown_evidence" // The evidence of a fact is not known
   | "unknown_parent" // A parent is not known
@@ -99,16 +101,20 @@ export interface AbstractionRequest {
 }
 
 export interface Admission {
-  /** Under slice_policy_v2: the cost in tokens of bytes/4@1. */
+  /** From slice_policy_v2 on: the cost in tokens of bytes/4@1. */
   cost?: number;
   distance: number;
   from?: string;
-  /** Under slice_policy_v2: the number of the turn. */
+  /** From slice_policy_v2 on: the number of the turn. */
   number?: number;
+  /** Under slice_policy_v3: the number of the rule of the standing policy that decides, from 1. */
+  rule?: number;
   /** The score in billionths. */
   score_nano: number;
+  /** Under slice_policy_v3: what the turn counts for. */
+  standing?: "outside" | "guest" | "agent" | "member" | "owner" | "system";
   via: "anchor" | "parent" | "child" | "sibling" | "prompt" | "touch";
-  /** Under slice_policy_v2: whose words the turn contains. */
+  /** From slice_policy_v2 on: who produced the words of the turn. */
   voice?: "person" | "agent" | "tool" | "harness";
 }
 
@@ -365,6 +371,8 @@ export interface Caller {
   /** The newest sequence number of the tenant. */
   head: number;
   role: string;
+  /** How much what the caller asks for counts, under the standing policy in force. */
+  standing: "outside" | "guest" | "agent" | "member" | "owner" | "system";
   tenant: string;
 }
 
@@ -392,7 +400,7 @@ export interface Check {
 
 export interface ChosenBefore {
   belief?: string;
-  /** Tokens of its text. */
+  /** Tokens that it takes of the budget. */
   cost: number;
   fact?: string;
   /** The score in millionths. */
@@ -516,6 +524,8 @@ export interface Context {
   policy_id: string;
   /** The prompt, in the formats markdown, xml and text. */
   prompt?: string;
+  /** The number as of which rules, beliefs and standings are. */
+  rules_as_of: number;
   sufficiency: Sufficiency;
   /** The turns that were chosen, by ascending id. */
   turns: string[];
@@ -529,7 +539,7 @@ export interface ContextExplanation {
   /** The number of turns, facts and beliefs that were chosen. */
   chosen: number;
   context_id: string;
-  /** Tokens of its text. */
+  /** Tokens that it takes of the budget; of what was not looked at, those of its text. */
   cost?: number;
   /** The same in a sentence. */
   explanation: string;
@@ -539,11 +549,11 @@ export interface ContextExplanation {
   from?: ("beliefs" | "constraints" | "facts" | "prompts" | "recent" | "search" | "slice")[];
   /** Tokens of the budget that the items before it had left. */
   left?: number;
+  outcome: "chosen" | "required" | "too_costly" | "worthless" | "no_candidate";
   /** Its place in the order of the choice, from 1. */
   rank?: number;
   /** The score when it was chosen or passed over, in millionths. */
   score?: number;
-  standing: "chosen" | "required" | "too_costly" | "worthless" | "no_candidate";
   turn?: string;
 }
 
@@ -566,9 +576,9 @@ export interface ContextPolicy {
 export interface ContextRequest {
   /** The turn from which the agent goes on. */
   anchor?: string;
-  /** The graph as of this sequence number; 0 is the anchor's own, or the present without an anchor. */
+  /** The graph as of this sequence number; 0 is the anchor's own, or the present without an anchor. If it is given, rules and beliefs are as of it, too, and the prompt says that it is of the past. */
   as_of?: number;
-  /** The most tokens of text, counted as UTF-8 bytes divided by four; the policy's budget if left out, which is also the limit. Headings and markup are not counted; cost is that of the whole prompt. */
+  /** The most tokens of the prompt, headings and markup included, counted as UTF-8 bytes divided by four; the policy's budget if left out, which is also the limit. */
   budget?: number;
   /** Choose no turns of these conversations, up to 1000. */
   except?: string[];
@@ -582,10 +592,14 @@ export interface ContextRequest {
   non_empty?: boolean;
   /** context@1 if left out. */
   policy?: string;
+  /** The graph as it is now, also with an anchor. */
+  present?: boolean;
   /** The format of the prompt that a bundle is evidence of; markdown if left out. */
   prompt?: "markdown" | "xml" | "text" | "openai" | "anthropic" | "json";
   /** The session of an agent to which the context is handed. Each such context is recorded separately. */
   recipient?: Recipient;
+  /** Asks for the bundle of a context that was handed out, once more: its rules_as_of, with its as_of, if it was asked for without as_of. Left out, rules, beliefs and standings are those of the present, or of as_of if that is given. */
+  rules_as_of?: number;
   /** The spaces of beliefs to use, up to 16; all if left out. Their beliefs of kinds that every context contains, such as hard rules, are always in it. */
   spaces?: string[];
   /** What the agent is about to do, in words. It may be left out if there is an anchor. */
@@ -622,7 +636,7 @@ export interface Converted {
 
 export interface Cutting {
   anchor: string;
-  /** The graph as of this sequence number; 0 is the anchor's own under a policy with direction past, otherwise the present. */
+  /** The graph as of this sequence number; 0 is the anchor's own, or the newest setting's of the standing policy, under a policy with direction past, otherwise the present. */
   as_of?: number;
   policy?: string;
 }
@@ -831,7 +845,7 @@ export interface Evidence {
 
 export interface ExplainCutting {
   anchor: string;
-  /** The graph as of this sequence number; 0 is the anchor's own under a policy with direction past, otherwise the present. */
+  /** The graph as of this sequence number; 0 is the anchor's own, or the newest setting's of the standing policy, under a policy with direction past, otherwise the present. */
   as_of?: number;
   policy?: string;
   turn: string;
@@ -842,6 +856,8 @@ export interface Explanation {
   anchor: string;
   as_of: number;
   beaten_by?: Rival;
+  /** Under slice_policy_v3: the standing policy that decides what the turn counts for. */
+  counts_by?: string;
   /** The fewest edges from the anchor; -1 if no path was found. */
   edges_away: number;
   /** The same in a sentence. */
@@ -850,12 +866,12 @@ export interface Explanation {
   instead?: string[];
   /** If without was asked for: other turns that would not have been selected without it. */
   lost?: string[];
+  outcome: "selected" | "beaten" | "too_costly" | "too_far" | "later" | "unreached" | "unconnected" | "not_in_view";
   policy_id: string;
   /** Its place in the order of selection, from 1. */
   rank?: number;
   selected: boolean;
   slice_id?: string;
-  standing: "selected" | "beaten" | "too_costly" | "too_far" | "later" | "unreached" | "unconnected" | "not_in_view";
   turn: string;
   turns_in_slice: number;
 }
@@ -1349,6 +1365,15 @@ export interface Messages {
   messages: Record<string, unknown>[];
 }
 
+export interface MovedStanding {
+  after: "outside" | "guest" | "agent" | "member" | "owner" | "system";
+  author?: string;
+  before: "outside" | "guest" | "agent" | "member" | "owner" | "system";
+  /** It keeps the standing that it had, since the setting is not retroactive. */
+  held?: boolean;
+  turn: string;
+}
+
 export interface NameCount {
   facts: number;
   name: string;
@@ -1373,7 +1398,7 @@ export interface NewAPIKey {
   role: "verifier" | "agent" | "auditor" | "admin";
   /** Patterns of the spaces of beliefs that it sees, separated by commas; all if absent. Only for the role agent. */
   spaces?: string;
-  /** Patterns of the authors for whom it speaks, separated by commas; nobody if absent. A turn that it brings in the name of another person is data. Only for the role agent. */
+  /** Patterns of the authors for whom it speaks, separated by commas; nobody if absent. A turn that a key of role agent brings in the name of another person is data; a key of role admin speaks for everybody. PATTERN=owner and PATTERN=member say what the author counts for. Only for these two roles. */
   speaks_for?: string;
 }
 
@@ -1418,6 +1443,16 @@ export interface NewSpace {
   /** A registered policy of the type kind_policy_v1. If left out, a space keeps its policy, and a new space is under beliefs@1. */
   policy?: string;
   space: string;
+}
+
+export interface NewStanding {
+  /** Change nothing, and answer what would change. */
+  dry_run?: boolean;
+  policy_id: string;
+  /** Raise the standings of turns that are there, too. */
+  retroactive?: boolean;
+  /** The number of the newest setting that the caller knows, 0 if there was none: since in a dry run, or seq of the last of settings. If another setting has been made since, nothing is changed, and the error says what is in force. Absent: put the policy in force in place of whichever is. */
+  seen?: number;
 }
 
 export interface NewTag {
@@ -1553,7 +1588,7 @@ export interface Policies {
 }
 
 export interface PolicyRegistration {
-  policy: SlicePolicy | SlicePolicyV2 | FactPolicy | RetrievalPolicy | ContextPolicy | DenyRules | Retention | KindPolicy | PromotionPolicy;
+  policy: SlicePolicy | SlicePolicyV2 | SlicePolicyV3 | FactPolicy | RetrievalPolicy | ContextPolicy | DenyRules | Retention | KindPolicy | PromotionPolicy | StandingPolicy;
   policy_id: string;
 }
 
@@ -1680,7 +1715,7 @@ export interface Recipient {
 }
 
 export interface RegisteredPolicy {
-  policy: SlicePolicy | SlicePolicyV2 | FactPolicy | RetrievalPolicy | ContextPolicy | DenyRules | Retention | KindPolicy | PromotionPolicy;
+  policy: SlicePolicy | SlicePolicyV2 | SlicePolicyV3 | FactPolicy | RetrievalPolicy | ContextPolicy | DenyRules | Retention | KindPolicy | PromotionPolicy | StandingPolicy;
   policy_id: string;
   policy_params_hash: string;
 }
@@ -1871,6 +1906,22 @@ export interface SlicePolicyV2 {
   voice_weights?: Record<string, unknown>;
 }
 
+/** What a slice of turns is cut under, by what they count for under the standing policy, cost and things touched. Parameters that are left out have the values of default@3. A max_cost of 0 is none. */
+export interface SlicePolicyV3 {
+  direction?: "past" | "both";
+  distance_decay?: number;
+  max_cost?: number;
+  max_nodes?: number;
+  max_radius?: number;
+  max_siblings?: number;
+  max_touching?: number;
+  phase_weights?: Record<string, unknown>;
+  salience_weight?: number;
+  spine?: boolean;
+  standing_weights?: Record<string, unknown>;
+  type: "slice_policy_v3";
+}
+
 export interface SliceRecord {
   issued: Issued[];
   slice_id: string;
@@ -1878,7 +1929,7 @@ export interface SliceRecord {
 
 export interface SliceRequest {
   anchor: string;
-  /** The graph as of this sequence number; 0 is the anchor's own under a policy with direction past, otherwise the present. */
+  /** The graph as of this sequence number; 0 is the anchor's own, or the newest setting's of the standing policy, under a policy with direction past, otherwise the present. */
   as_of?: number;
   /** bundle is evidence; markdown and messages (OpenAI chat form) are for people and prompts. */
   format?: "bundle" | "markdown" | "messages";
@@ -1944,6 +1995,71 @@ export interface Spaces {
   spaces: Space[];
 }
 
+export interface Standing {
+  as_of: number;
+  policy_id: string;
+  policy_params_hash: string;
+  /** The oldest first; none if the tenant has the policy that every tenant begins with. */
+  settings: StandingSetting[];
+}
+
+export interface StandingChange {
+  /** The policy was in force before, so nothing was changed. */
+  already?: boolean;
+  /** The policy in force before. */
+  before: string;
+  dry_run?: boolean;
+  /** How many turns would count more with retroactive, and keep the standing that they have. */
+  held: number;
+  /** How many turns count less. */
+  lowered: number;
+  /** The newest 20 turns that are raised or held, and then the newest 20 that are lowered. */
+  moved: MovedStanding[];
+  policy_id: string;
+  /** How many turns count more. */
+  raised: number;
+  /** The entry; absent if nothing was changed. */
+  set?: StandingSetting;
+  /** The number of the setting that put it in force; 0 if nobody has made a setting. */
+  since: number;
+  /** How many turns there are. */
+  turns: number;
+}
+
+export interface StandingPolicy {
+  rules: StandingRule[];
+  type: "standing_policy_v1";
+}
+
+export interface StandingRule {
+  author?: string;
+  /** The way by which they came in; import is every way of importing conversations. */
+  channel?: "import" | "program" | "command" | "harness" | "chat" | "trace" | "lines" | "commits" | "api" | "agent";
+  conversation?: string;
+  /** What the key that brought them was granted for the author. */
+  grant?: "refused" | "speaks" | "member" | "owner" | "operator";
+  /** Turns that this credential brought: the id of an API key, or jwt: and a subject. */
+  key?: string;
+  role?: "user" | "assistant" | "system" | "tool";
+  standing: "outside" | "guest" | "agent" | "member" | "owner";
+}
+
+export interface StandingSetting {
+  at: string;
+  by?: string;
+  policy_id: string;
+  policy_params_hash: string;
+  /** It also raised the standings of turns that were there. */
+  retroactive?: boolean;
+  seq: number;
+}
+
+export interface Standings {
+  as_of: number;
+  next?: string;
+  turns: TurnStanding[];
+}
+
 /** A fact on a way. An outgoing one leads from its subject to its object. */
 export interface Step {
   /** The names in the statement itself, if aliases replace them. */
@@ -1978,6 +2094,8 @@ export interface StoredTurns {
 }
 
 export interface Sufficiency {
+  /** Words of the task for which something was found that did not fit into the budget, or was worth too little. */
+  left_out: string[];
   /** healthy above 700000, low above 400000, critical below. */
   level: "healthy" | "low" | "critical";
   /** Words of the task for which nothing was found. */
@@ -2079,6 +2197,27 @@ export interface Turn {
 
 export interface TurnIDs {
   ids: string[];
+}
+
+export interface TurnStanding {
+  /** Absent if the text was erased. */
+  author?: string;
+  /** The way by which the turn came in. */
+  channel: "program" | "command" | "harness" | "chat" | "trace" | "lines" | "commits" | "api" | "agent";
+  conversation: string;
+  /** What the key that brought it was granted for its author. */
+  grant?: "refused" | "speaks" | "member" | "owner" | "operator";
+  key?: string;
+  policy_id: string;
+  /** Why it has this standing, in words. */
+  reason: string;
+  role: "user" | "assistant" | "system" | "tool";
+  /** The number of the policy's rule that matched, from 1; absent if none did. */
+  rule?: number;
+  seq: number;
+  standing: "outside" | "guest" | "agent" | "member" | "owner" | "system";
+  turn: string;
+  voice: "person" | "agent" | "tool" | "harness";
 }
 
 export interface Turns {
@@ -2475,7 +2614,7 @@ export class Operations {
    * they were handed out, and answers with the bundle: canonical bytes, to be
    * passed on and verified exactly as they are. The same request on the same
    * view gives the same bytes, and the same `ETag`. Without `policy` the turns are
-   * chosen under `default@2`: none that came after the anchor, at most 256 and
+   * chosen under `default@3`: none that came after the anchor, at most 256 and
    * 32 000 tokens. An anchor that alone costs more is `slice_too_large`; name a
    * policy without such a bound, such as `default@1`.
    */
@@ -2777,6 +2916,15 @@ export class Operations {
   }
 
   /**
+   * The standing policy in force.
+   *
+   * It says whose words count: the operator's, the owner's, a member's, a guest's. Each earlier setting is listed, with who set it.
+   */
+  getStanding(query: { "as_of"?: number } = {}): Promise<Standing> {
+    return this.transport.json("GET", `/api/standing`, { query });
+  }
+
+  /**
    * Read a tile of hashes, or of entries.
    *
    * As C2SP tlog-tiles has them: `LEVEL/INDEX` or `entries/INDEX`, and for a part
@@ -3063,6 +3211,26 @@ export class Operations {
     return this.transport.json("GET", `/api/spaces`, { query });
   }
 
+  /**
+   * The standings of turns, with why.
+   *
+   * Of one turn, or of the turns of one conversation by ascending number. A standing follows from the policy and from how a turn came in, never from its text, so an erased turn keeps the standing that it had.
+   */
+  listStandings(query: { "turn"?: string; "conversation"?: string; "only"?: "outside" | "guest" | "agent" | "member" | "owner" | "system"; "as_of"?: number; "after"?: string; "limit"?: number } = {}): Promise<Standings> {
+    return this.transport.json("GET", `/api/standings`, { query });
+  }
+
+  /** The standings of turns, with why: all pages, one item after the other. */
+  async *listStandingsAll(query: { "turn"?: string; "conversation"?: string; "only"?: "outside" | "guest" | "agent" | "member" | "owner" | "system"; "as_of"?: number } = {}): AsyncGenerator<TurnStanding, void, undefined> {
+    let after: string | undefined;
+    for (;;) {
+      const page: Standings = await this.listStandings({ ...query, after, limit: 1000 });
+      yield* page.turns;
+      if (!page.next || page.next === after) return;
+      after = page.next;
+    }
+  }
+
   /** List turns, of one conversation, of one key, of one role, or all. */
   listTurns(query: { "conversation"?: string; "key"?: string; "role"?: "user" | "assistant" | "system" | "tool"; "after"?: string; "limit"?: number } = {}): Promise<StoredTurns> {
     return this.transport.json("GET", `/api/turns`, { query });
@@ -3304,6 +3472,15 @@ export class Operations {
    */
   setSpace(body: NewSpace): Promise<Space> {
     return this.transport.json("POST", `/api/spaces`, { body, media: "application/json" });
+  }
+
+  /**
+   * Put a standing policy in force.
+   *
+   * With `dry_run` it changes nothing and answers the difference. The standing of a turn that is there falls with the new policy, and rises only with `retroactive`. What was handed out stays as it was. A policy that is in force already is not set again, except with `retroactive`.
+   */
+  setStanding(body: NewStanding): Promise<StandingChange> {
+    return this.transport.json("POST", `/api/standing`, { body, media: "application/json" });
   }
 
   /** Has it started?. */

@@ -37,7 +37,7 @@ it is in the tenant's ledger, and the ledger continues the checkpoint that this 
 (graphkernel log monitor keeps that in the same place).
 
 GRAPHKERNEL_KEY holds the API key, of the role agent. TURN is the whole id of a turn. The policy is
-default@2 with the parameters that this program knows, or the one in --policy FILE, in the form that
+default@3 with the parameters that this program knows, or the one in --policy FILE, in the form that
 graphkernel policy add takes.
 
 Exit codes: 0 proved, 10 tampered or not what was asked for, 11 key unknown, 12 key
@@ -54,8 +54,8 @@ is missing, 20 malformed, 21 unknown version; 1 not reachable, 2 usage.`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	c.Flags().StringVar(&flags.trust, "trust", "", "the trust file, which says whose signatures count")
-	c.Flags().StringVar(&flags.policy, "policy", "", "a file with the policy to ask for and the parameters that it must have (default: default@2)")
-	c.Flags().Uint64Var(&flags.asOf, "as-of", 0, "cut from the graph as of this sequence number; 0 is the anchor's own under a policy with direction past, otherwise the present")
+	c.Flags().StringVar(&flags.policy, "policy", "", "a file with the policy to ask for and the parameters that it must have (default: default@3)")
+	c.Flags().Uint64Var(&flags.asOf, "as-of", 0, "cut from the graph as of this sequence number; 0 is the anchor's own, or the newest setting's of the standing policy, under a policy with direction past, otherwise the present")
 	c.Flags().StringVar(&flags.state, "state", "", "the folder of the checkpoint that is kept (default "+a.Settings.Abbreviate(monitorFolder(a))+")")
 	c.Flags().DurationVar(&flags.maxAge, "max-age", 0, "the oldest age at which cosignatures of the quorum are accepted, such as 1h; 0 is any age")
 	c.Flags().BoolVar(&flags.full, "require-full", false, "do not accept a slice from which texts were left out")

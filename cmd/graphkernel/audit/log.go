@@ -83,7 +83,7 @@ named by its id, or by a beginning of at least 4 characters that no other id sha
 With --since CHECKPOINT and no argument it writes a folder which proves that the ledger still begins with
 the leaves of that checkpoint; graphkernel verify and graphkernel log verify read the folder.`,
 		Example: `  graphkernel log prove slice.json -o slice.tlog-proof
-  graphkernel log prove 14247c560666cbc4
+  graphkernel log prove 012a7e264c1e98bd
   graphkernel log prove 0
   graphkernel log prove --since checkpoint.old -o history`,
 		Args: cli.AtMostOneArg("BUNDLE, ID or INDEX"),

@@ -124,7 +124,7 @@ func replayResult(r api.Replay, full bool) replayJSON {
 
 func printReplay(w io.Writer, j *replayJSON) {
 	kind := cli.KindSlice
-	if j.Provenance.SchemaVersion == slice.ContextVersion {
+	if slice.IsContext(j.Provenance.SchemaVersion) {
 		kind = cli.KindContext
 	}
 	fmt.Fprintf(w, "%s  %s %s, chosen when the store held %s\n", cli.Verdict(j.Verdict).Paint(w, strings.ToUpper(j.Verdict)), kind, cli.ID.Paint(w, string(j.SliceID)), cli.Count(int(j.AsOf), "entry"))

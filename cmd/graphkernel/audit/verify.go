@@ -256,7 +256,7 @@ func (v *verdictJSON) refuse(check slice.CheckID, reason string) {
 // made returns the beginning of a sentence about how evidence of a kind was made.
 func made(p *slice.Provenance) string {
 	switch p.SchemaVersion {
-	case slice.ContextVersion:
+	case slice.ContextVersion, slice.ContextVersionV2:
 		return "the context was assembled"
 	case slice.BeliefVersion:
 		return "the evidence of a belief was derived"
@@ -465,7 +465,7 @@ func printVerdict(w io.Writer, v *verdictJSON) {
 	fmt.Fprint(w, cli.Verdict(v.Verdict).Paint(w, strings.ToUpper(strings.ReplaceAll(v.Verdict, "_", " "))))
 	if v.Provenance != nil {
 		kind := cli.KindSlice
-		if v.Provenance.SchemaVersion == slice.ContextVersion {
+		if slice.IsContext(v.Provenance.SchemaVersion) {
 			kind = cli.KindContext
 		}
 		fmt.Fprintf(w, "  %s %s, ", kind, v.Provenance.SliceID)

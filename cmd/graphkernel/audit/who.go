@@ -59,7 +59,7 @@ func (v *verdictJSON) readWho(f *evidence.Files, path string) error {
 	if err := w.read(f); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	if p := v.Provenance; p != nil && f.Bundle == nil && p.SchemaVersion == slice.ContextVersion {
+	if p := v.Provenance; p != nil && f.Bundle == nil && slice.IsContext(p.SchemaVersion) {
 		w.Seen, w.Influence = "the context, of which parts are here", ""
 	}
 	if p := v.Provenance; p != nil && f.Bundle != nil {

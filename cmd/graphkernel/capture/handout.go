@@ -14,6 +14,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/ready"
 	"github.com/graphkernel/graphkernel/projection"
+	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/slice/contexts/assemble"
 	"github.com/graphkernel/graphkernel/slice/issued"
@@ -82,8 +83,12 @@ func (t *teller) choose(ctx context.Context, r api.ContextRequest, n *note) (*as
 	if !errors.As(err, &behind) || n.err != nil || behind.Reached == 0 || n.last > uint64(behind.Reached) {
 		return prepared, err
 	}
-	r.AsOf, r.Anchor = behind.Reached, "" // the anchor may be newer
-	return t.session.Kernel.Contexts().Prepare(ctx, t.session.Tenant, r)
+	r.AsOf, r.Present = behind.Reached, false
+	if prepared, err = t.session.Kernel.Contexts().Prepare(ctx, t.session.Tenant, r); errors.Is(err, slice.ErrAnchor) { // it is newer
+		r.Anchor = ""
+		prepared, err = t.session.Kernel.Contexts().Prepare(ctx, t.session.Tenant, r)
+	}
+	return prepared, err
 }
 
 // A note holds the number of the last entry before a context was chosen.

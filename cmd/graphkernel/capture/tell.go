@@ -197,9 +197,7 @@ func (p *project) about(ctx context.Context, s *cli.Session, r *api.ContextReque
 		r.Task = name
 		return nil
 	}
-	if r.AsOf, err = s.Head(ctx); err != nil { // the default would be the anchor's number, which leaves out turns that were imported later
-		return err
-	}
+	r.Present = true // the anchor's number would leave out turns that were imported later
 	r.Anchor, r.Task = of.last.String(), strings.Join(of.prompts, "\n")
 	r.TaskOf = of.from
 	return nil

@@ -69,7 +69,7 @@ func New(c Config) *App {
 		a.IO.Page = RunPager
 	}
 	a.Signing = &Signing{io: a.IO, settings: a.Settings, clock: c.Clock}
-	a.Stores = &Stores{io: a.IO, settings: a.Settings, signing: a.Signing, clock: c.Clock, rand: c.Rand}
+	a.Stores = &Stores{files: files{io: a.IO, settings: a.Settings, rand: c.Rand}, signing: a.Signing, clock: c.Clock}
 	return a
 }
 

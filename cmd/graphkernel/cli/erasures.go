@@ -17,11 +17,11 @@ func (s *Settings) ErasuresPath() string {
 
 // ErasureSecret reads the secret with which erased texts are recognised when they come again, see kernel.Config. With create it makes the secret if there is
 // none. With --dev there is no secret, because nothing may remain after the run.
-func (st *Stores) ErasureSecret(create bool) ([]byte, error) {
-	if st.settings.Dev {
+func (f *files) ErasureSecret(create bool) ([]byte, error) {
+	if f.settings.Dev {
 		return nil, nil
 	}
-	path := st.settings.ErasuresPath()
+	path := f.settings.ErasuresPath()
 	if path == "" {
 		if create {
 			return nil, Usagef("no home folder to keep the key for erased texts in; set HOME or %s=FILE", ErasuresKeyVariable)
@@ -34,7 +34,7 @@ func (st *Stores) ErasureSecret(create bool) ([]byte, error) {
 		if !create {
 			return nil, nil
 		}
-		key, _, err = st.makeKey(path, what)
+		key, _, err = f.makeKey(path, what)
 	}
 	if err != nil {
 		return nil, err

@@ -11,6 +11,7 @@ import (
 	"github.com/graphkernel/graphkernel/client"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest"
+	"github.com/graphkernel/graphkernel/ingest/admission"
 	"github.com/graphkernel/graphkernel/internal/ready"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
@@ -104,7 +105,7 @@ func (t *Turn) Node() *dag.Turn {
 // Turns is the facet for importing and exporting turns.
 type Turns interface {
 	Admit(ctx context.Context, drafts []dag.Draft) (api.Receipt, error)
-	Import(ctx context.Context, paths []string, opts ingest.Options) (kernel.ImportReport, error)
+	Import(ctx context.Context, paths []string, opts ingest.Options) (admission.ImportReport, error)
 	Export(ctx context.Context, only *dag.ConversationID, to io.Writer) (kernel.ExportReport, error)
 }
 

@@ -8,8 +8,8 @@ import (
 	"io/fs"
 
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/ledger/identity"
+	"github.com/graphkernel/graphkernel/ledger/notary"
 )
 
 // Identity returns the kernel's identity: with --dev a random one, otherwise the one in the identity's file, and none if there is no file.
@@ -44,7 +44,7 @@ func (s *Signing) Identity() (identity.Identity, error) {
 }
 
 // History returns the record of what the identity signed; nil for an identity of this run only.
-func (s *Signing) History(id identity.Identity) kernel.History {
+func (s *Signing) History(id identity.Identity) notary.History {
 	path, err := s.settings.IdentityPath()
 	if s.settings.Dev || id.Name() == "" || err != nil {
 		return nil

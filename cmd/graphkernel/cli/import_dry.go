@@ -6,15 +6,15 @@ import (
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest"
-	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/ingest/admission"
 	"github.com/graphkernel/graphkernel/token"
 )
 
 // TryImport reads everything that an import would read, looks up which turns are stored, and counts what the import would do. It stores nothing, makes no
 // store, and needs only the permission to read. Admitted and Edges count the new turns and edges. Permissions to admit, and parents named in lines of the
 // project's own format, are not checked.
-func (st *Stores) TryImport(ctx context.Context, paths []string, opts ingest.Options) (kernel.ImportReport, error) {
-	try := func(s *Session) (kernel.ImportReport, error) {
+func (st *Stores) TryImport(ctx context.Context, paths []string, opts ingest.Options) (admission.ImportReport, error) {
+	try := func(s *Session) (admission.ImportReport, error) {
 		t := &importTry{session: s, seen: map[dag.TurnID]bool{}, conversations: map[dag.ConversationID]bool{}}
 		read, err := ingest.ReadAll(ctx, paths, opts, func(b *ingest.Batch) error { return t.count(ctx, b) })
 		t.report.Read, t.report.Conversations = read, len(t.conversations)
@@ -25,7 +25,7 @@ func (st *Stores) TryImport(ctx context.Context, paths []string, opts ingest.Opt
 		}
 		return t.report, err
 	}
-	var report kernel.ImportReport
+	var report admission.ImportReport
 	err := st.WithIdleKernel(ctx, token.Keyring{}, func(s *Session) (err error) {
 		report, err = try(s)
 		return err
@@ -41,7 +41,7 @@ type importTry struct {
 	session       *Session // nil: nothing is stored
 	seen          map[dag.TurnID]bool
 	conversations map[dag.ConversationID]bool
-	report        kernel.ImportReport
+	report        admission.ImportReport
 }
 
 func (t *importTry) count(ctx context.Context, b *ingest.Batch) error {

@@ -29,7 +29,7 @@ func KindOf(i *api.Issued) string {
 	switch i.SchemaVersion {
 	case slice.FactsVersion:
 		return KindFacts
-	case slice.ContextVersion:
+	case slice.ContextVersion, slice.ContextVersionV2:
 		return KindContext
 	case slice.BeliefVersion:
 		return KindBelief

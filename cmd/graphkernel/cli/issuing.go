@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/ledger/notary"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/store"
@@ -41,7 +41,7 @@ func (st *Stores) MayIssue(ctx context.Context) (err error) {
 	return st.MayIssueFrom(ctx, s)
 }
 
-// MayIssueFrom returns an error that wraps kernel.ErrForked if the tenant's ledger in a store is not the history that the identity has signed: everything
+// MayIssueFrom returns an error that wraps notary.ErrForked if the tenant's ledger in a store is not the history that the identity has signed: everything
 // that would be issued is refused then.
 func (st *Stores) MayIssueFrom(ctx context.Context, s store.Store) error {
 	id, err := st.signing.Identity()
@@ -60,7 +60,7 @@ func (st *Stores) MayIssueFrom(ctx context.Context, s store.Store) error {
 	if err != nil || !ok {
 		return err
 	}
-	if err = kernel.Continues(ctx, s, tenant, last); errors.Is(err, kernel.ErrForked) {
+	if err = notary.Continues(ctx, s, tenant, last); errors.Is(err, notary.ErrForked) {
 		err = fmt.Errorf("%w; give this store an identity of its own, or run graphkernel identity adopt if this history is meant to go on", err)
 	}
 	return err

@@ -11,6 +11,7 @@ import (
 	"github.com/graphkernel/graphkernel/client"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest"
+	"github.com/graphkernel/graphkernel/ingest/admission"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/ledger"
@@ -49,7 +50,7 @@ func (l localTurns) Admit(ctx context.Context, drafts []dag.Draft) (api.Receipt,
 	return l.local.Turns().Admit(ctx, l.tenant, drafts)
 }
 
-func (l localTurns) Import(ctx context.Context, paths []string, opts ingest.Options) (kernel.ImportReport, error) {
+func (l localTurns) Import(ctx context.Context, paths []string, opts ingest.Options) (admission.ImportReport, error) {
 	return l.local.Turns().ImportAll(ctx, l.tenant, paths, opts)
 }
 

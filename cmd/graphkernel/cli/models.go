@@ -44,16 +44,24 @@ type endpoint struct {
 
 // Models reads lists of models, each a JSON array of objects, or "" for none, and the files and variables with their keys. No error contains a key.
 func (s *Settings) Models(embedders, rerankers string) (m Models, err error) {
-	if m.Embedders, err = s.embedders(embedders, &m.KeyVariables); err != nil {
+	k := &modelKeys{getenv: s.Getenv}
+	if m.Embedders, err = k.embedders(embedders); err != nil {
 		return Models{}, err
 	}
-	if m.Rerankers, err = s.rerankers(rerankers, &m.KeyVariables); err != nil {
+	if m.Rerankers, err = k.rerankers(rerankers); err != nil {
 		return Models{}, err
 	}
+	m.KeyVariables = k.variables
 	return m, nil
 }
 
-func (s *Settings) embedders(text string, variables *[]string) (all []embed.Embedder, err error) {
+// modelKeys reads the keys of models.
+type modelKeys struct {
+	getenv    func(string) string
+	variables []string // the environment variables with keys
+}
+
+func (k *modelKeys) embedders(text string) (all []embed.Embedder, err error) {
 	var list []struct {
 		endpoint
 		Dimensions int `json:"dimensions"`
@@ -64,7 +72,7 @@ func (s *Settings) embedders(text string, variables *[]string) (all []embed.Embe
 	known := []string{retrieval.NoEmbedder, embed.StaticID}
 	for i := range list {
 		e := &list[i]
-		key, timeout, err := e.secret(s, &known, variables)
+		key, timeout, err := k.of(&e.endpoint, &known)
 		if err != nil {
 			return nil, fmt.Errorf("embedders[%d]: %w", i, err)
 		}
@@ -80,7 +88,7 @@ func (s *Settings) embedders(text string, variables *[]string) (all []embed.Embe
 	return all, nil
 }
 
-func (s *Settings) rerankers(text string, variables *[]string) (all []find.Reranker, err error) {
+func (k *modelKeys) rerankers(text string) (all []find.Reranker, err error) {
 	var list []struct {
 		endpoint
 		Form      string `json:"form"`
@@ -92,7 +100,7 @@ func (s *Settings) rerankers(text string, variables *[]string) (all []find.Reran
 	var known []string
 	for i := range list {
 		e := &list[i]
-		key, timeout, err := e.secret(s, &known, variables)
+		key, timeout, err := k.of(&e.endpoint, &known)
 		if err != nil {
 			return nil, fmt.Errorf("rerankers[%d]: %w", i, err)
 		}
@@ -131,9 +139,9 @@ func readModels(text string, into any) error {
 	return nil
 }
 
-// secret returns the key of a model, "" for none, and its timeout, 0 for the default. It adds the model to the known names, which must be unique, and its
+// of returns the key of a model, "" for none, and its timeout, 0 for the default. It adds the model to the known names, which must be unique, and its
 // variable to the variables with keys.
-func (e *endpoint) secret(s *Settings, known, variables *[]string) (key string, timeout time.Duration, err error) {
+func (k *modelKeys) of(e *endpoint, known *[]string) (key string, timeout time.Duration, err error) {
 	switch {
 	case slices.Contains(*known, e.Model):
 		return "", 0, fmt.Errorf("a model %q exists already", e.Model)
@@ -148,8 +156,8 @@ func (e *endpoint) secret(s *Settings, known, variables *[]string) (key string, 
 	}
 	switch {
 	case e.KeyEnv != "":
-		*variables = append(*variables, e.KeyEnv)
-		if key = s.Getenv(e.KeyEnv); key == "" {
+		k.variables = append(k.variables, e.KeyEnv)
+		if key = k.getenv(e.KeyEnv); key == "" {
 			err = fmt.Errorf("key_env names the variable %.80q, which is not set; set it to the endpoint's key", e.KeyEnv)
 		}
 	case e.KeyFile != "":

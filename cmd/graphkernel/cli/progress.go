@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"io"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/progress"
@@ -10,6 +11,7 @@ import (
 type Bar struct {
 	writer  progress.Writer
 	tracker *progress.Tracker
+	drawn   chan struct{} // is closed when nothing more is drawn
 }
 
 // Progress returns a bar for work that is measured in bytes.
@@ -22,12 +24,20 @@ func (s *Streams) newBar(what string, units progress.Units) *Bar {
 	if !s.IsTerminal(s.Stderr) || s.Quiet || s.Output == "json" {
 		return &Bar{}
 	}
-	b := &Bar{writer: progress.NewWriter(), tracker: &progress.Tracker{Message: what, Units: units}}
-	b.writer.SetOutputWriter(s.Stderr)
+	return draw(s.Stderr, what, units)
+}
+
+// draw begins to draw a bar.
+func draw(to io.Writer, what string, units progress.Units) *Bar {
+	b := &Bar{writer: progress.NewWriter(), tracker: &progress.Tracker{Message: what, Units: units}, drawn: make(chan struct{})}
+	b.writer.SetOutputWriter(to)
 	b.writer.SetAutoStop(false)
 	b.writer.SetStyle(progress.StyleBlocks)
 	b.writer.AppendTracker(b.tracker)
-	go b.writer.Render()
+	go func() {
+		defer close(b.drawn)
+		b.writer.Render()
+	}()
 	return b
 }
 
@@ -53,8 +63,12 @@ func (b *Bar) Stop() {
 		return
 	}
 	b.tracker.MarkAsDone()
-	b.writer.Stop()
-	for b.writer.IsRenderInProgress() {
-		time.Sleep(10 * time.Millisecond) // the library offers nothing to wait on
+	for {
+		b.writer.Stop() // has no effect before the drawing has begun
+		select {
+		case <-b.drawn:
+			return
+		case <-time.After(10 * time.Millisecond):
+		}
 	}
 }

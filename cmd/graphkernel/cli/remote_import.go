@@ -10,14 +10,14 @@ import (
 	"github.com/graphkernel/graphkernel/client"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest"
-	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/ingest/admission"
 )
 
 // mostHeld is the most lines that wait for parents further down in a file: as many as one request may admit.
 const mostHeld = 10_000
 
 // Import reads files, folders and repositories on this machine, and sends their turns to a service.
-func (r remoteTurns) Import(ctx context.Context, paths []string, opts ingest.Options) (kernel.ImportReport, error) {
+func (r remoteTurns) Import(ctx context.Context, paths []string, opts ingest.Options) (admission.ImportReport, error) {
 	im := &remoteImport{client: r, conversations: map[dag.ConversationID]bool{}}
 	read, err := ingest.ReadAll(ctx, paths, opts, func(b *ingest.Batch) error { return im.admit(ctx, b) })
 	if err == nil {
@@ -38,7 +38,7 @@ type remoteImport struct {
 	client        remoteTurns
 	held          []dag.Draft // lines that wait for their parents
 	places        []string    // places of the held lines
-	report        kernel.ImportReport
+	report        admission.ImportReport
 	conversations map[dag.ConversationID]bool
 }
 
@@ -187,7 +187,7 @@ func (im *remoteImport) dropStored(here []Turn, drafts []dag.Draft, places []str
 }
 
 // countStored counts a stored turn: as existing, or as changed if the record has other content.
-func countStored(r *kernel.ImportReport, was *Turn, d *dag.Draft, place string) {
+func countStored(r *admission.ImportReport, was *Turn, d *dag.Draft, place string) {
 	changed := ""
 	switch {
 	case was.Redacted || d.Redacted: // erased text does not come back
@@ -205,7 +205,7 @@ func countStored(r *kernel.ImportReport, was *Turn, d *dag.Draft, place string) 
 		}
 		return
 	}
-	if r.Changed++; r.Changed <= kernel.MaxChangedNamed {
-		r.ChangedTurns = append(r.ChangedTurns, kernel.ChangedTurn{ID: d.ID, Place: place, Field: changed})
+	if r.Changed++; r.Changed <= admission.MaxChangedNamed {
+		r.ChangedTurns = append(r.ChangedTurns, admission.ChangedTurn{ID: d.ID, Place: place, Field: changed})
 	}
 }

@@ -61,9 +61,9 @@ func (s *Settings) secretsPath() (string, error) {
 }
 
 // Screen returns a screen that looks for secrets in turns of a tenant, or nil for the policy off. With toTry it makes no key, because nothing is stored.
-func (st *Stores) Screen(p secrets.Policy, tenant dag.Tenant, toTry bool) *secrets.Screen {
+func (f *files) Screen(p secrets.Policy, tenant dag.Tenant, toTry bool) *secrets.Screen {
 	return secrets.NewScreen(p, func() (secrets.Key, error) {
-		key, err := st.secretsKey(toTry)
+		key, err := f.secretsKey(toTry)
 		if err != nil {
 			return secrets.Key{}, err
 		}
@@ -73,8 +73,8 @@ func (st *Stores) Screen(p secrets.Policy, tenant dag.Tenant, toTry bool) *secre
 
 // secretsKey reads the key, or makes it. It is not in the keyring, whose keys are rotated: the same secret must get the same token years later, otherwise a
 // transcript that is imported again would look changed.
-func (st *Stores) secretsKey(toTry bool) (key secrets.Key, err error) {
-	path, err := st.settings.secretsPath()
+func (f *files) secretsKey(toTry bool) (key secrets.Key, err error) {
+	path, err := f.settings.secretsPath()
 	if err != nil && !toTry {
 		return key, err
 	}
@@ -83,18 +83,18 @@ func (st *Stores) secretsKey(toTry bool) (key secrets.Key, err error) {
 		return key, err
 	}
 	if toTry {
-		return st.drawKey()
+		return f.drawKey()
 	}
-	key, made, err := st.makeKey(path, what)
+	key, made, err := f.makeKey(path, what)
 	if made {
-		st.io.Note("graphkernel: made %s, the key for the tokens that replace secrets; keep it, so that a transcript that is imported again becomes the same turns", st.settings.Abbreviate(path))
+		f.io.Note("graphkernel: made %s, the key for the tokens that replace secrets; keep it, so that a transcript that is imported again becomes the same turns", f.settings.Abbreviate(path))
 	}
 	return key, err
 }
 
 // drawKey returns a random key.
-func (st *Stores) drawKey() (key [32]byte, err error) {
-	random := st.rand
+func (f *files) drawKey() (key [32]byte, err error) {
+	random := f.rand
 	if random == nil {
 		random = rand.Reader
 	}
@@ -103,8 +103,8 @@ func (st *Stores) drawKey() (key [32]byte, err error) {
 }
 
 // makeKey makes a key and its file, unless another process did so first.
-func (st *Stores) makeKey(path, what string) (key [32]byte, made bool, err error) {
-	if key, err = st.drawKey(); err != nil {
+func (f *files) makeKey(path, what string) (key [32]byte, made bool, err error) {
+	if key, err = f.drawKey(); err != nil {
 		return key, false, err
 	}
 	err = secretfile.Save(path, append(hex.AppendEncode(nil, key[:]), '\n'), true)

@@ -23,13 +23,18 @@ import (
 
 // Stores opens the stores, and connects to the services, that the settings name.
 type Stores struct {
+	files
+	signing *Signing
+	clock   func() time.Time
+	texts   int // the most texts that a request reads for the search index; 0: all
+}
+
+// files opens the stores, and reads or makes the keys, that the settings name on this machine. Keys that sign are found by Signing.
+type files struct {
 	io       *Streams
 	settings *Settings
-	signing  *Signing
-	clock    func() time.Time
 	rand     io.Reader
 	busy     time.Duration // how long a write waits for another process; 0: the store's default
-	texts    int           // the most texts that a request reads for the search index; 0: all
 }
 
 // Waiting returns the same stores for a caller who waits at most this long for writes of other processes.
@@ -82,11 +87,11 @@ func (st *Stores) WithNewKernel(ctx context.Context, ring token.Keyring, fn func
 }
 
 // WouldMake reports whether WithNewKernel would make a file for a store.
-func (st *Stores) WouldMake() bool {
-	if url, err := st.settings.Server(); err != nil || url != "" || IsPostgres(st.settings.StoreName()) {
+func (f *files) WouldMake() bool {
+	if url, err := f.settings.Server(); err != nil || url != "" || IsPostgres(f.settings.StoreName()) {
 		return false
 	}
-	path, err := SqlitePath(st.settings.StoreName())
+	path, err := SqlitePath(f.settings.StoreName())
 	if err != nil {
 		return false
 	}
@@ -170,19 +175,19 @@ const (
 )
 
 // OpenStore opens the store that the flags and the environment name. For the default store it also makes the folder.
-func (st *Stores) OpenStore(ctx context.Context, why purpose) (store.Store, error) {
-	name := st.settings.StoreName()
-	if path := st.settings.defaultStore(); why == ToMake && path != "" && name == "sqlite:"+path {
+func (f *files) OpenStore(ctx context.Context, why purpose) (store.Store, error) {
+	name := f.settings.StoreName()
+	if path := f.settings.defaultStore(); why == ToMake && path != "" && name == "sqlite:"+path {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			return nil, err
 		}
 	}
-	return st.OpenNamed(ctx, name, why)
+	return f.OpenNamed(ctx, name, why)
 }
 
 // HasRoom returns an error that wraps store.ErrUnwritable if the store is a file whose disk has no room for a write.
-func (st *Stores) HasRoom() error {
-	path, err := SqlitePath(st.settings.StoreName())
+func (f *files) HasRoom() error {
+	path, err := SqlitePath(f.settings.StoreName())
 	if err != nil {
 		return nil // it is a database, which looks after its own disk
 	}
@@ -196,7 +201,7 @@ func IsPostgres(name string) bool {
 
 // OpenNamed opens the store with a name. With ToMake it makes a missing store and says so. A PostgreSQL database must exist; its tables are made. Folders are
 // not made.
-func (st *Stores) OpenNamed(ctx context.Context, name string, why purpose) (store.Store, error) {
+func (f *files) OpenNamed(ctx context.Context, name string, why purpose) (store.Store, error) {
 	if IsPostgres(name) {
 		s, err := postgres.Open(ctx, PostgresURL(name), postgres.Options{ReadOnly: why == ToRead})
 		if err != nil {
@@ -208,7 +213,7 @@ func (st *Stores) OpenNamed(ctx context.Context, name string, why purpose) (stor
 	if err != nil {
 		return nil, err
 	}
-	s, err := sqlite.Open(ctx, path, sqlite.Options{ReadOnly: why == ToRead, Busy: st.busy})
+	s, err := sqlite.Open(ctx, path, sqlite.Options{ReadOnly: why == ToRead, Busy: f.busy})
 	switch {
 	case err == nil:
 		return s, nil
@@ -224,7 +229,7 @@ func (st *Stores) OpenNamed(ctx context.Context, name string, why purpose) (stor
 	if errors.Is(err, fs.ErrExist) { // another process was faster
 		s, err = sqlite.Open(ctx, path, sqlite.Options{})
 	} else if err == nil {
-		st.io.Note("graphkernel: made a new store at %s", ShownPath(name))
+		f.io.Note("graphkernel: made a new store at %s", ShownPath(name))
 	}
 	if err != nil {
 		return nil, err

@@ -203,6 +203,9 @@ var tricks = []struct {
 		case policy.SlicePolicyV2:
 			p.MaxNodes++
 			b.Policy = p
+		case policy.SlicePolicyV3:
+			p.Base.MaxNodes++
+			b.Policy = p
 		}
 		return true
 	}},

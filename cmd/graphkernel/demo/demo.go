@@ -387,7 +387,7 @@ func (d *demo) explains(issued *kernel.Issued) error {
 		return err
 	}
 	d.title("Why is the visitor's turn %s not in it?", render.Short(visitor))
-	d.step(e.Standing != slice.Chosen, "explain", render.Explanation(&e, p.PolicyID, request.AsOf))
+	d.step(e.Outcome != slice.Chosen, "explain", render.Explanation(&e, p.PolicyID, request.AsOf))
 	return nil
 }
 

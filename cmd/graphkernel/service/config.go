@@ -24,7 +24,7 @@ import (
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/facts"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest"
-	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/ingest/admission"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/server"
 )
@@ -446,7 +446,7 @@ func (r *reading) limits() server.Limits {
 		BodyBytes:     int64(r.number("limits.body_bytes", 1)),
 		BodiesBytes:   int64(r.number("limits.bodies_bytes", 1)),
 		LineBytes:     r.atMost("limits.line_bytes", ingest.MaxLine),
-		BatchTurns:    r.atMost("limits.batch_turns", kernel.MaxBatch),
+		BatchTurns:    r.atMost("limits.batch_turns", admission.MaxBatch),
 		Rate:          r.rate("limits.rate"),
 		Burst:         r.number("limits.burst", 0),
 		AuthFailures:  r.rate("limits.auth_failures"),

@@ -26,6 +26,7 @@ import (
 	"github.com/graphkernel/graphkernel/internal/loopback"
 	"github.com/graphkernel/graphkernel/internal/secretfile"
 	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/ledger/notary"
 	"github.com/graphkernel/graphkernel/retrieval/segments"
 	"github.com/graphkernel/graphkernel/server"
 	"github.com/graphkernel/graphkernel/server/mcp"
@@ -294,7 +295,7 @@ func serve(a *cli.App, ctx context.Context, r *reading) (err error) {
 		return err
 	}
 	remindOfKeys(a, ctx, r, k, tenant)
-	if err := a.Stores.MayIssueFrom(ctx, backing); errors.Is(err, kernel.ErrForked) {
+	if err := a.Stores.MayIssueFrom(ctx, backing); errors.Is(err, notary.ErrForked) {
 		log.WarnContext(ctx, cli.Detail(err), "tenant", tenant, "error", err)
 	}
 	watchFiles(a, ctx, k, authority, log)

@@ -47,10 +47,15 @@ A key of the role agent admits turns of the roles user, assistant and tool, of a
 admin admits turns of every role. --admit-roles and --admit-authors change this: both are lists separated by
 commas, and in an author's pattern * stands for any text.
 
---speaks-for lists patterns of the authors for whom a key of the role agent speaks: turns that it brings in
+--speaks-for lists patterns of the authors for whom a key speaks, which a key of the role admin does anyway: turns that it brings in
 their names are their words. A turn that it brings in the name of any other person is admitted and marked: it
 counts as data, and nobody takes it for that person's word. A key that captures people's own sessions for them
 needs --speaks-for human:user.
+
+PATTERN=owner and PATTERN=member say in addition what the author counts for, see graphkernel standing; without
+it a person whose turns a key brings is a guest, for a key of the role admin, too.
+Keep a key with =owner where the agent cannot read it: it is for the hook or the program that brings what the person
+typed.
 
 --spaces limits a key of the role agent to some spaces of beliefs, by patterns of their paths: it does not see
 beliefs of other spaces, neither as beliefs nor as facts, nor in a context. It sees the turns of the whole
@@ -61,7 +66,7 @@ The store is made if there is none. The result, as JSON:
   {"key","id","tenant","role","admits_roles","admits_authors","speaks_for","spaces"}`,
 		Example: `  graphkernel apikey create --tenant acme --role agent --note 'the build farm'
   graphkernel apikey create --role agent --admit-roles assistant,tool --admit-authors 'agent:*,tool:*'
-  graphkernel apikey create --role agent --speaks-for human:user --note 'captures sessions'
+  graphkernel apikey create --role agent --speaks-for human:user=owner --note 'captures sessions'
   graphkernel apikey create --role agent --spaces 'acme/support,acme/ops/*'
   graphkernel apikey create --role auditor > auditor.key`,
 		Args: cli.NoArgs,

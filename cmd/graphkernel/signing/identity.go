@@ -14,9 +14,9 @@ import (
 
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/ledger/identity"
+	"github.com/graphkernel/graphkernel/ledger/notary"
 )
 
 func identityCommand(a *cli.App) *cobra.Command {
@@ -151,7 +151,7 @@ func adoptHistory(a *cli.App, ctx context.Context) (err error) {
 		return err
 	}
 	defer cli.CloseStore(s, &err)
-	was, now, err := kernel.AdoptHistory(ctx, s, a.Signing.History(id), id, tenant)
+	was, now, err := notary.AdoptHistory(ctx, s, a.Signing.History(id), id, tenant)
 	if err != nil {
 		return err
 	}

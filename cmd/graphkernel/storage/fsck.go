@@ -13,7 +13,7 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/ledger/notary"
 	"github.com/graphkernel/graphkernel/render"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/fsck"
@@ -116,8 +116,8 @@ func checkHistory(a *cli.App, ctx context.Context, s store.Store, r *fsck.Report
 		if !ok {
 			continue
 		}
-		err = kernel.Continues(ctx, s, tenant, last)
-		if errors.Is(err, kernel.ErrForked) {
+		err = notary.Continues(ctx, s, tenant, last)
+		if errors.Is(err, notary.ErrForked) {
 			if r.Found++; len(r.Findings) < most {
 				r.Findings = append(r.Findings, fsck.Finding{Tenant: tenant, Where: "ledger", Rule: "history", Detail: err.Error()})
 			}

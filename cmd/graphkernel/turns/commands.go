@@ -10,5 +10,5 @@ import (
 
 // Commands makes the commands of this package.
 func Commands(a *cli.App) []*cobra.Command {
-	return []*cobra.Command{importCommand(a), exportCommand(a), showCommand(a), searchCommand(a), contextCommand(a), sliceCommand(a), slicesOf.command(a), contextsOf.command(a), explainCommand(a), eraseCommand(a), policyCommand(a), workingCommand(a)}
+	return []*cobra.Command{importCommand(a), exportCommand(a), showCommand(a), searchCommand(a), contextCommand(a), sliceCommand(a), slicesOf.command(a), contextsOf.command(a), explainCommand(a), eraseCommand(a), policyCommand(a), workingCommand(a), standingCommand(a)}
 }

@@ -34,10 +34,13 @@ func contextCommand(a *cli.App) *cobra.Command {
 turns that fit the words of the task, the slice around the anchor, turns by persons and the last turns of the
 anchor's conversation, facts about the names in the task, and beliefs. The choice is signed, and a record says that it was shown.
 
-Hard rules, and other beliefs of kinds that every context contains, come first and are never cut: a budget that
-is too small for them is an error that names them. --space limits the spaces that they come from (default: all).
+What binds comes first and is never cut: the operator's words in the anchor's conversation, hard rules, and other
+beliefs of kinds that every context contains. A budget that is too small for them is an error that names them. They
+are those of the present; with --as-of those as of that number, and the prompt says so. --space limits the spaces that
+beliefs come from (default: all). Every text says whose it is, by whose words count (graphkernel standing), and what
+guests and tools said stands in one block at the end, as data.
 
-The budget counts text, as UTF-8 bytes divided by four; headings and markup are not counted.
+The budget bounds the whole prompt, as UTF-8 bytes divided by four.
 
 Formats: markdown, xml and text are prompts; openai and anthropic are members of a request to these APIs; json is
 for programs; bundle is the evidence, canonical JSON, to be handed on and verified. From a bundle anyone can
@@ -155,10 +158,10 @@ func assembleContext(a *cli.App, c *cobra.Command, task string, f *contextFlags)
 	}
 	b := issued.Claim
 	p, enough := &b.Provenance, b.Sufficiency()
-	a.IO.Note("context %s: %s, %s and %s of %s, %d of %s, %d with headings, as of %d, key %s", p.SliceID, cli.Count(len(b.Turns), "turn"), cli.Count(len(b.Facts), "fact"), cli.Count(len(b.Beliefs), "belief"),
-		cli.Count(len(b.Candidates), "candidate"), b.Spent(), cli.Count(b.Request.Budget, "token"), b.Prompt.Cost, b.AsOf, b.Seal.KeyID)
+	a.IO.Note("context %s: %s, %s and %s of %s, %d of %s, as of %d, key %s", p.SliceID, cli.Count(len(b.Turns), "turn"), cli.Count(len(b.Facts), "fact"), cli.Count(len(b.Beliefs), "belief"),
+		cli.Count(len(b.Candidates), "candidate"), b.Spent(), cli.Count(b.Request.Budget, "token"), b.AsOf, b.Seal.KeyID)
 	if len(enough.Missing) > 0 {
-		a.IO.Note("nothing was found for: %s", render.OneLine(render.Visible(strings.Join(enough.Missing, ", ")), 200))
+		a.IO.Note("words of the task that no chosen text has: %s", render.OneLine(render.Visible(strings.Join(enough.Missing, ", ")), 200))
 	}
 	if a.IO.Output != "json" || cli.ToStdout(f.out) {
 		return nil

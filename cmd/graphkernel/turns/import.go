@@ -20,6 +20,7 @@ import (
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/facts"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest"
+	"github.com/graphkernel/graphkernel/ingest/admission"
 	"github.com/graphkernel/graphkernel/ingest/secrets"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/render"
@@ -66,7 +67,7 @@ as graphkernel knowledge extract does.
 The result, as JSON:
 
   {"admitted","existing","erased","edges","conversations","skipped":{REASON:n},"noted":{REASON:n},"secrets":{RULE:n},"head",
-   "changed","changed_turns":[{"place","turn","field"}],
+   "changed","changed_turns":[{"place","turn","field"}],"guests":{AUTHOR:turns},"more_guests",
    "left_out":{"folder_left_out":n,"conversation_left_out":n},"skip_unmatched":[VALUE],"dry_run","extracted":{…}}`,
 		Example: `  graphkernel import ~/.claude/projects
   graphkernel import --dry-run --verbose export.zip
@@ -128,6 +129,8 @@ type importJSON struct {
 	ChangedTurns  []changedJSON        `json:"changed_turns,omitempty"`
 	LeftOut       map[string]int       `json:"left_out,omitempty"` // conversations
 	SkipUnmatched []string             `json:"skip_unmatched,omitempty"`
+	Guests        map[string]int       `json:"guests,omitempty"` // turns by author
+	MoreGuests    int                  `json:"more_guests,omitempty"`
 	DryRun        bool                 `json:"dry_run,omitempty"`
 	Extracted     *facts.ExtractedJSON `json:"extracted,omitempty"`
 	Error         string               `json:"error,omitempty"`
@@ -141,12 +144,15 @@ type changedJSON struct {
 	Field string `json:"field"`
 }
 
-func importResult(r *kernel.ImportReport, left *cli.LeavingOut) importJSON {
+func importResult(r *admission.ImportReport, left *cli.LeavingOut) importJSON {
 	j := importJSON{
-		LeftOut: left.Conversations(), SkipUnmatched: left.Unmatched(),
+		LeftOut: left.Conversations(), SkipUnmatched: left.Unmatched(), Guests: map[string]int{}, MoreGuests: r.MoreGuests,
 		Receipt: r.Receipt, Erased: r.Erased, Conversations: r.Conversations,
 		Skipped: r.Read.Skipped, Noted: r.Read.Noted, Secrets: r.Read.Secrets, Records: r.Read.Records,
 		Changed: r.Changed,
+	}
+	for _, g := range r.Guests {
+		j.Guests[g.Author] = g.Turns
 	}
 	for _, c := range r.ChangedTurns {
 		j.ChangedTurns = append(j.ChangedTurns, changedJSON{c.Place, c.ID.String(), c.Field})
@@ -276,7 +282,9 @@ func importPaths(a *cli.App, c *cobra.Command, paths []string, im *importing) er
 		if err != nil {
 			return importFailed(a, &report, result, err)
 		}
-		return cmp.Or(im.finish(a, &report, result, left, policy), im.index(a, c, s, report.Admitted))
+		err = im.finish(a, &report, result, left, policy)
+		tellGuests(a, &report)
+		return cmp.Or(err, im.index(a, c, s, report.Admitted))
 	})
 }
 
@@ -298,7 +306,7 @@ func (im *importing) index(a *cli.App, c *cobra.Command, s *cli.Session, admitte
 }
 
 // finish prints the result of a complete import. It returns an error if a document was incomplete.
-func (im *importing) finish(a *cli.App, report *kernel.ImportReport, result importJSON, left *cli.LeavingOut, policy secrets.Policy) error {
+func (im *importing) finish(a *cli.App, report *admission.ImportReport, result importJSON, left *cli.LeavingOut, policy secrets.Policy) error {
 	err := brokenDocuments(report)
 	if err != nil && a.IO.Output == "json" {
 		return importFailed(a, report, result, err)
@@ -314,7 +322,7 @@ func (im *importing) finish(a *cli.App, report *kernel.ImportReport, result impo
 
 // brokenDocuments returns an error if a document ended early, or stopped being JSON, or if the format of a given file is unknown. Complete parts and known
 // files were imported and stay.
-func brokenDocuments(report *kernel.ImportReport) error {
+func brokenDocuments(report *admission.ImportReport) error {
 	err := brokenOnly(report)
 	for _, unknown := range report.Read.Unknown {
 		if err == nil {
@@ -326,7 +334,7 @@ func brokenDocuments(report *kernel.ImportReport) error {
 	return err
 }
 
-func brokenOnly(report *kernel.ImportReport) error {
+func brokenOnly(report *admission.ImportReport) error {
 	var all []string
 	for i := range report.Read.Broken {
 		all = append(all, report.Read.Broken[i].String())
@@ -377,7 +385,7 @@ func warnUnmatched(a *cli.App, left *cli.LeavingOut) {
 
 // nothingImported returns an error if the input has no turn at all: that is not a success, whatever format was named. Conversations that were left out on
 // purpose count as turns.
-func nothingImported(report *kernel.ImportReport, left *cli.LeavingOut) error {
+func nothingImported(report *admission.ImportReport, left *cli.LeavingOut) error {
 	if err := brokenDocuments(report); err != nil && report.Admitted+report.Existing+report.Changed == 0 {
 		return err
 	}
@@ -396,7 +404,7 @@ func nothingImported(report *kernel.ImportReport, left *cli.LeavingOut) error {
 
 // importFailed prints what was admitted before an error, which is returned. With JSON output, this is the only object on standard output, so the program adds
 // nothing to it.
-func importFailed(a *cli.App, report *kernel.ImportReport, result importJSON, err error) error {
+func importFailed(a *cli.App, report *admission.ImportReport, result importJSON, err error) error {
 	if a.IO.Output == "json" {
 		result.Error, result.ExitCode = err.Error(), cli.ExitCode(err)
 		if err := a.IO.PrintJSON(result); err != nil {
@@ -427,7 +435,7 @@ func skippedLine(s ingest.Skip) string {
 	return fmt.Sprintf("skipped %s: %s", s.Path, s.Reason)
 }
 
-func printImport(w io.Writer, r *kernel.ImportReport, left *cli.LeavingOut, policy secrets.Policy, dry bool) {
+func printImport(w io.Writer, r *admission.ImportReport, left *cli.LeavingOut, policy secrets.Policy, dry bool) {
 	what, end := "admitted", fmt.Sprintf("; head %d", r.Head)
 	if dry {
 		what, end = "would admit", "; nothing was stored"

@@ -94,7 +94,7 @@ recorded. If text in it was erased, that is not possible, and the exit code is 1
 at least 4 characters that no other shares.
 
 With --output json and -o, the result on standard output is {"slice_id","kind","file","bundle_sha256"}.`,
-		Example:           "  graphkernel " + of.name + " get 14247c56 -o again.json",
+		Example:           "  graphkernel " + of.name + " get 012a7e26 -o again.json",
 		Args:              cli.OneArg("ID"),
 		RunE:              func(c *cobra.Command, args []string) error { return getIssued(a, c, of, args[0], out) },
 		ValidArgsFunction: a.Stores.CompleteIssued(of.kind),
@@ -301,8 +301,8 @@ func holding(i *api.Issued, bundle []byte) (func(w io.Writer), error) {
 			return nil, err
 		}
 		return func(w io.Writer) {
-			fmt.Fprintf(w, "%s, %s and %s of %s, %d of %s, %d with headings\n", cli.Count(len(b.Turns), "turn"), cli.Count(len(b.Facts), "fact"), cli.Count(len(b.Beliefs), "belief"), cli.Count(len(b.Candidates), "candidate"),
-				b.Spent(), cli.Count(b.Request.Budget, "token"), b.Prompt.Cost)
+			fmt.Fprintf(w, "%s, %s and %s of %s, %d of %s\n", cli.Count(len(b.Turns), "turn"), cli.Count(len(b.Facts), "fact"), cli.Count(len(b.Beliefs), "belief"), cli.Count(len(b.Candidates), "candidate"),
+				b.Spent(), cli.Count(b.Request.Budget, "token"))
 			ids := make([]string, len(b.Turns))
 			for i := range b.Turns {
 				ids[i] = b.Turns[i].ID.String()
@@ -313,7 +313,7 @@ func holding(i *api.Issued, bundle []byte) (func(w io.Writer), error) {
 			}
 			printFacts(w, b.Facts)
 			if missing := b.Sufficiency().Missing; len(missing) > 0 {
-				fmt.Fprintf(w, "nothing was found for: %s\n", render.OneLine(render.Visible(strings.Join(missing, ", ")), 200))
+				fmt.Fprintf(w, "words of the task that no chosen text has: %s\n", render.OneLine(render.Visible(strings.Join(missing, ", ")), 200))
 			}
 		}, nil
 	case cli.KindFacts:

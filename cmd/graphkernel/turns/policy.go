@@ -19,6 +19,7 @@ import (
 	"github.com/graphkernel/graphkernel/retrieval"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/slice/facts"
+	"github.com/graphkernel/graphkernel/standing"
 	"github.com/graphkernel/graphkernel/token"
 )
 
@@ -28,17 +29,18 @@ func policyCommand(a *cli.App) *cobra.Command {
 		Short: "Register, list and show policies",
 		Long: `The type of a policy says what it decides:
 
-  slice_policy_v1, slice_policy_v2  how far, how much and by what weights a slice of turns is cut
-  fact_policy_v1                    which facts may be collected around entities
-  retrieval_policy_v1               how turns are found
-  context_policy_v1                 how the content of a context is chosen
-  deny_rules_v1                     which tool calls are denied
-  retention_v1                      how long turns keep their text
-  kind_policy_v1                    which beliefs of a space contradict each other
-  promotion_policy_v1               when beliefs are promoted
+  slice_policy_v1 to slice_policy_v3  how far, how much and by what weights a slice of turns is cut
+  fact_policy_v1                      which facts may be collected around entities
+  retrieval_policy_v1                 how turns are found
+  context_policy_v1                   how the content of a context is chosen
+  deny_rules_v1                       which tool calls are denied
+  retention_v1                        how long turns keep their text
+  kind_policy_v1                      which beliefs of a space contradict each other
+  promotion_policy_v1                 when beliefs are promoted
+  standing_policy_v1                  whose words count
 
 The id of a policy, NAME@VERSION, is bound to its parameters for ever: other parameters need the next version.
-These policies are built in: default@1 and default@2 for turns, facts@1 for facts, and recall@1, recall-dense@1
+These policies are built in: default@1 to default@3 for turns, facts@1 for facts, and recall@1, recall-dense@1
 and find@1 for searches.`,
 		Args: cli.KnownCommand,
 		RunE: cli.ShowHelp,
@@ -121,8 +123,9 @@ func policyLimits(p policy.Registered) (selects, most string) {
 			siblings = params.MaxSiblings
 		}
 		return "turns", fmt.Sprintf("%d nodes, radius %d, %d siblings", params.MaxNodes, params.MaxRadius, siblings)
-	case policy.SlicePolicyV2:
-		return "turns", fmt.Sprintf("%d nodes, cost %d, radius %d, %d siblings", params.MaxNodes, params.MaxCost, params.MaxRadius, params.MaxSiblings)
+	case policy.SlicePolicyV2, policy.SlicePolicyV3:
+		walk := params.(policy.SlicePolicy).Walk()
+		return "turns", fmt.Sprintf("%d nodes, cost %d, radius %d, %d siblings", walk.MaxNodes, walk.MaxCost, walk.MaxRadius, walk.MaxSiblings)
 	case facts.Policy:
 		return "facts", fmt.Sprintf("%d results, %d hops, %s", params.MaxResults, params.MaxHops, params.Direction)
 	case retrieval.Policy:
@@ -140,6 +143,8 @@ func policyLimits(p policy.Registered) (selects, most string) {
 		return "beliefs", fmt.Sprintf("%d functional, %d exclusive, %s", len(c.Functional), len(c.Exclusive), cli.Count(len(params.Kinds()), "kind"))
 	case rules.Policy:
 		return "promoted", cli.Count(len(params.Steps()), "step")
+	case standing.Policy:
+		return "whose words count", cli.Count(len(params.Rules()), "rule")
 	case contexts.Policy:
 		return "contexts", fmt.Sprintf("%d tokens", params.Budget)
 	default:

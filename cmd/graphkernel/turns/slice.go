@@ -24,8 +24,8 @@ type cutFlags struct {
 
 func (f *cutFlags) register(a *cli.App, c *cobra.Command) {
 	c.Flags().StringVar(&f.policy, "policy", string(policy.DefaultID), "the policy under which the slice is cut")
-	c.Flags().Uint64Var(&f.asOf, "as-of", 0, "cut from the graph as of this sequence number; 0 is the anchor's own under a policy with direction past, otherwise the present")
-	_ = c.RegisterFlagCompletionFunc("policy", a.Stores.CompletePolicies(policy.Type, policy.TypeV2)) // the flag exists
+	c.Flags().Uint64Var(&f.asOf, "as-of", 0, "cut from the graph as of this sequence number; 0 is the anchor's own, or the newest setting's of the standing policy, under a policy with direction past, otherwise the present")
+	_ = c.RegisterFlagCompletionFunc("policy", a.Stores.CompletePolicies(policy.Type, policy.TypeV2, policy.TypeV3)) // the flag exists
 	cli.NoFiles(c, "as-of")
 }
 
@@ -61,12 +61,13 @@ bundle.
 
 Formats: bundle is the evidence, canonical JSON, to be handed on and verified; markdown and messages (OpenAI chat
 form, {"messages":[…]}) are for people and prompts and carry no proof. In markdown, control characters are replaced
-by visible signs. In messages, a system turn is a user message that quotes it as data.
+by visible signs. In messages, a turn that is no order is a user message that quotes it, and says so.
 
 With --batch, cuts a slice for each line of a file, which names an anchor, as many at once as --workers says, and
 writes their bundles, one a line in the order of the anchors. All are cut as of one number: that of --as-of, or the
 number that is present at the beginning. Under a policy with direction past and without --as-of, each is cut as of
-its anchor's own number. The bytes do not depend on the number of workers.
+its anchor's own number, or that of the newest setting of the standing policy. The bytes do not depend on the
+number of workers.
 
 If an anchor cannot be cut, the command ends at the first one, and does not write the file that -o names. The slices
 that were cut until then were handed out, and are on record.

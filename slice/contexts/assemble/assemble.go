@@ -18,6 +18,7 @@ import (
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/slice/issued"
+	"github.com/graphkernel/graphkernel/standing"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -80,6 +81,10 @@ type Sources interface {
 	Words(tenant dag.Tenant, p *retrieval.Policy) (Words, error)
 	// Slice returns the slice around an anchor.
 	Slice(ctx context.Context, tenant dag.Tenant, anchor dag.TurnID, p policy.Registered, from issued.Vantage) (*slice.Slice, error)
+	// Spoken returns the facts from which the standings of a conversation's turns follow. last is the sequence number of the last turn to include.
+	Spoken(ctx context.Context, tenant dag.Tenant, conversation dag.ConversationID, last dag.Seq, reading dag.Reading) (*standing.Spoken, error)
+	// Course returns the settings of the standing policy as of a number.
+	Course(ctx context.Context, tenant dag.Tenant, asOf dag.Seq) (standing.Course, error)
 	// Names returns the names in a text that had a fact by a number, longer names first.
 	Names(ctx context.Context, tenant dag.Tenant, text string, asOf dag.Seq) ([]string, error)
 	// Around answers a query of facts. The map has the assertions of the answer's edges by number.
@@ -121,6 +126,8 @@ type Binding interface {
 type Issuing interface {
 	// Seal signs a context, and returns its canonical bytes.
 	Seal(ctx context.Context, tenant dag.Tenant, b *contexts.Bundle) ([]byte, error)
+	// Handed reports whether the bytes of a context are on record.
+	Handed(ctx context.Context, tenant dag.Tenant, made *Issued) (bool, error)
 	// Record records a context that was chosen when the history had the given head. If a turn that the context rests on was erased since, the error is an
 	// [issued.ErasedError].
 	Record(ctx context.Context, tenant dag.Tenant, made *Issued, p policy.Registered, to issued.Delivery, head dag.Seq) (issued.Record, error)

@@ -132,6 +132,9 @@ func TestFit(t *testing.T) {
 			t.Errorf("fit %d: %v", fit, err)
 		}
 	}
+	if _, err := k.Contexts().Assemble(ctx, tenant, api.ContextRequest{Task: "x", Budget: 8001, Fit: 4000}); !errors.Is(err, contexts.ErrRequest) {
+		t.Errorf("a budget above the policy's: %v", err)
+	}
 	if _, err := k.Contexts().Assemble(ctx, tenant, api.ContextRequest{Task: "xylophone", NonEmpty: true}); !errors.Is(err, assemble.ErrNothing) {
 		t.Errorf("nothing to choose from: %v", err)
 	}

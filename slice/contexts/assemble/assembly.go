@@ -61,13 +61,17 @@ func Unexplained(ctx context.Context, e Epoch, tenant dag.Tenant, b *contexts.Bu
 		return "", err
 	}
 	of := map[string]dag.ConversationID{}
+	later := map[dag.TurnID]bool{} // turns after the end of the view; beliefs can rest on them
 	for i := range records {
 		of[records[i].Turn.ID.String()] = records[i].Turn.Conversation
+		later[records[i].Turn.ID] = records[i].Seq > b.AsOf
 	}
 	touched := contexts.Touched{Turns: map[string]bool{}, Anchor: false}
 	in := map[dag.ConversationID]bool{}
 	for _, id := range gone {
-		in[of[id.String()]] = true
+		if !later[id] {
+			in[of[id.String()]] = true
+		}
 	}
 	for id, conversation := range of {
 		touched.Turns[id] = in[conversation]
@@ -85,14 +89,18 @@ type assembly struct {
 	policy     policy.Registered
 	asked      contexts.Request
 	from       issued.Vantage
+	fresh      bool                                   // the context is new, so RulesAsOf and Past of its request are set from the history
+	present    bool                                   // the view ends at the head even if there is an anchor
+	rules      dag.Seq                                // RulesAsOf of a new context; 0: the number of the view if the caller named it, otherwise the head
 	salted     func(*contexts.Request, dag.Seq) error // sets the salt of the request as of a number; nil: the request has one, or needs none
 	statistics *retrieval.Statistics                  // see Claim
 
 	head     dag.Seq             // set by once: of the history when once began
 	overfull []api.OverfullSpace // set by once
+	gathered *gatherer           // set by once
 }
 
-// fit assembles a context whose prompt has at most a number of bytes, 0 for any number. It lowers the budget until the prompt fits. It records nothing.
+// fit assembles a context whose prompt has at most a number of bytes, 0 for any number. It records nothing.
 func (a *assembly) fit(ctx context.Context, most int) (*contexts.Bundle, error) {
 	if most == 0 {
 		return a.assemble(ctx)
@@ -101,23 +109,10 @@ func (a *assembly) fit(ctx context.Context, most int) (*contexts.Bundle, error) 
 	if err != nil {
 		return nil, err
 	}
-	if a.asked.Budget == 0 { // a token counts as four bytes; the headings of the prompt are not counted
-		a.asked.Budget = max(1, min(most/4, p.Budget))
+	if a.asked.Budget <= p.Budget { // else it is refused
+		a.asked.Budget = max(1, min(cmp.Or(a.asked.Budget, p.Budget), most/4)) // a token counts as four bytes
 	}
-	for {
-		b, err := a.assemble(ctx)
-		if err != nil {
-			return nil, err
-		}
-		size := len(b.Render())
-		if size <= most {
-			return b, nil
-		}
-		if a.asked.Budget == 1 {
-			return nil, fmt.Errorf("%w: even with a budget of one token the prompt has %d bytes, at most %d", contexts.ErrRequest, size, most)
-		}
-		a.asked.Budget = max(1, min(a.asked.Budget*9/10, a.asked.Budget*most/size))
-	}
+	return a.assemble(ctx)
 }
 
 // assemble gathers candidates and chooses among them, without a seal. If a text or a fact was erased meanwhile it begins again, up to three times.
@@ -148,7 +143,7 @@ func (a *assembly) once(ctx context.Context) (*contexts.Bundle, error) {
 		return nil, err
 	}
 	a.head = g.head
-	if r.Spaces, err = a.epoch.Spaces(ctx, a.tenant, r.Spaces, g.AsOf); err != nil {
+	if r.Spaces, err = a.epoch.Spaces(ctx, a.tenant, r.Spaces, g.rulesAsOf()); err != nil {
 		return nil, err
 	}
 	if a.salted != nil {
@@ -159,7 +154,7 @@ func (a *assembly) once(ctx context.Context) (*contexts.Bundle, error) {
 	if err := g.gather(ctx); err != nil {
 		return nil, err
 	}
-	a.overfull = g.beliefs.overfull
+	a.overfull, a.gathered = g.beliefs.overfull, g
 	choice, err := g.choose(ctx)
 	if err != nil {
 		return nil, err

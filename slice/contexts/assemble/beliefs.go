@@ -32,10 +32,10 @@ type beliefSource struct {
 	reached   int // the number of candidates in found that have the source FromFacts
 }
 
-// read reads the beliefs as of the number of the view, without those whose span has ended by the reference time.
+// read reads the beliefs at rulesAsOf, without those whose span has ended.
 func (g *beliefSource) read(ctx context.Context) error {
 	j := g.epoch.Journal()
-	all, err := j.Spaces(ctx, g.tenant, g.AsOf)
+	all, err := j.Spaces(ctx, g.tenant, g.rulesAsOf())
 	if err != nil {
 		return err
 	}
@@ -62,13 +62,27 @@ func (g *beliefSource) readSpace(ctx context.Context, j journal.Base, space beli
 	if err != nil {
 		return err
 	}
-	held, err := j.Believed(ctx, g.tenant, space, g.AsOf)
+	held, err := j.Believed(ctx, g.tenant, space, g.rulesAsOf())
 	if err != nil {
 		return err
 	}
+	waiting, err := j.Conflicts(ctx, g.tenant, space, g.rulesAsOf())
+	if err != nil {
+		return err
+	}
+	present := g.reference
+	if g.asked.Counted() { // times by the kernel's clock; the time of a turn is chosen by its writer
+		present = 0
+		for i := range held {
+			present = max(present, held[i].Revision.At)
+		}
+		for i := range waiting {
+			present = max(present, waiting[i].At)
+		}
+	}
 	for i := range held {
 		r := held[i].Revision
-		if held[i].Stated().Span.Until <= g.reference {
+		if held[i].Stated().Span.Until <= present {
 			continue
 		}
 		address := r.Address().String()
@@ -76,6 +90,10 @@ func (g *beliefSource) readSpace(ctx context.Context, j journal.Base, space beli
 			is, err := binding.Constrains(ctx, g.tenant, r, g.Reading)
 			if err != nil {
 				return err
+			}
+			if is && g.asked.Counted() {
+				of, _ := g.course.OfBelief(r.Seq, r.By, r.Vouched())
+				is = of.Standing.Orders()
 			}
 			if is {
 				g.always[address] = true
@@ -87,13 +105,12 @@ func (g *beliefSource) readSpace(ctx context.Context, j journal.Base, space beli
 		}
 	}
 	g.loads[space] = binding.Load(held)
-	waiting, err := j.Conflicts(ctx, g.tenant, space, g.AsOf)
 	for _, c := range waiting {
 		for _, with := range c.With {
 			g.contested[with.Item] = true
 		}
 	}
-	return err
+	return nil
 }
 
 // gather gathers the constraints, and the beliefs that share terms with the task, by descending share.
@@ -171,6 +188,20 @@ func (g *beliefSource) candidate(address string) *contexts.Candidate {
 	return c
 }
 
+func (g *beliefSource) textCost(r *journal.Revision) int {
+	return contexts.Tokens(contexts.BeliefText(r))
+}
+
+// blockCost returns the cost of a constraint in a prompt of gkc/2 in tokens. The first constraint also pays for the heading.
+func (g *beliefSource) blockCost(l *contexts.Layout, r *journal.Revision) int {
+	of, _ := g.course.OfBelief(r.Seq, r.By, r.Vouched())
+	c := contexts.Candidate{Kind: contexts.KindBelief, ID: r.Address().String(), Standing: of.Standing}
+	c.From[contexts.FromConstraints] = true
+	p := &contexts.Piece{Candidate: &c, Belief: r}
+	defer l.Add(p)
+	return l.Block(p)
+}
+
 // share returns the share of the asked terms that are among terms, in ppm. terms are ascending.
 func share(terms, asked []string) dag.PPM {
 	has := 0
@@ -185,20 +216,25 @@ func share(terms, asked []string) dag.PPM {
 // bound makes sure that the constraints fit into a context. If they do not, the newest constraints of overfull spaces are no longer mandatory and compete
 // by their terms with other beliefs, as many as necessary. Constraints of other spaces stay mandatory. A context of one overfull space alone is refused.
 func (g *beliefSource) bound() error {
+	cost, frame := g.textCost, 0
+	if g.asked.Counted() {
+		layout := contexts.NewLayout(g.asked, g.policy.Rules)
+		cost, frame = func(r *journal.Revision) int { return g.blockCost(layout, r) }, layout.Frame()
+	}
 	most := g.policy.Quotas[contexts.FromConstraints]
 	if g.Reading < dag.ReadVouched || most == 0 {
 		return nil
 	}
-	cost := 0
+	total := frame
 	var loose []*journal.Revision // constraints of overfull spaces
 	for address := range g.always {
 		r := g.of[address]
-		cost += contexts.Tokens(contexts.BeliefText(r))
+		total += cost(r)
 		if g.loads[r.Item.Space()].Over() {
 			loose = append(loose, r)
 		}
 	}
-	fits := func() bool { return len(g.always) <= most && cost <= g.asked.Budget }
+	fits := func() bool { return len(g.always) <= most && total <= g.asked.Budget }
 	if fits() || len(loose) == 0 {
 		return nil
 	}
@@ -217,7 +253,7 @@ func (g *beliefSource) bound() error {
 			break
 		}
 		delete(g.always, r.Address().String())
-		cost -= contexts.Tokens(contexts.BeliefText(r))
+		total -= cost(r)
 		left[r.Item.Space()]++
 	}
 	for _, space := range slices.Sorted(maps.Keys(left)) {

@@ -63,36 +63,100 @@ func (in *gathered) overlaps() []contexts.Overlap {
 
 // choose selects from the candidates, and reads the texts of the selected turns.
 func (g *gatherer) choose(ctx context.Context) (c contexts.Choice, err error) {
+	if g.asked.Counted() {
+		if err := g.distinct(ctx); err != nil {
+			return c, err
+		}
+	}
 	in := g.sorted()
 	c.Candidates, c.Statistics = in.all, g.turns.took
 	if g.compares() {
 		c.Overlaps = in.overlaps()
 	}
+	if g.asked.Counted() {
+		return c, g.look(ctx, &in, &c)
+	}
 	if err := owed(c.Candidates, g.asked.Budget); err != nil {
 		return c, err
 	}
-	var turns []dag.TurnID
-	var places store.Places
+	var turns []*gatheredTurn
 	for _, i := range contexts.Select(g.policy, g.asked.Budget, c.Candidates, c.Overlaps) {
-		switch chosen := &c.Candidates[i]; chosen.Kind {
-		case contexts.KindTurn:
-			t := in.turn(i)
-			turns, places = append(turns, t.id), append(places, store.Place{Conversation: t.conversation, Seq: t.Seq})
-		case contexts.KindFact:
-			id, err := dag.ParseDigest(chosen.ID)
-			if err != nil {
-				return c, err
-			}
-			c.Facts = append(c.Facts, g.facts.acts[id].Act)
-		case contexts.KindBelief:
-			c.Beliefs = append(c.Beliefs, *g.beliefs.of[chosen.ID])
+		if t := in.turn(i); t != nil {
+			turns = append(turns, t)
+		} else if err := g.take(&c, &c.Candidates[i]); err != nil {
+			return c, err
 		}
 	}
-	chosen, err := g.epoch.Texts(ctx, g.tenant, g.head, turns, places)
+	chosen, err := g.texts(ctx, turns)
 	for _, t := range chosen {
 		c.Turns = append(c.Turns, *t)
 	}
 	return c, err
+}
+
+// distinct removes repeated turns: of an author's turns of role assistant with equal texts in a conversation, such as repeated tool calls, only the newest is kept.
+// Turns of different conversations are not compared, so an erasure affects only its own conversation.
+func (g *gatherer) distinct(ctx context.Context) error {
+	type alike struct {
+		conversation dag.ConversationID
+		print        uint64
+	}
+	groups := map[alike][]*gatheredTurn{}
+	for _, t := range g.turns.found {
+		if t.byAgent && t.From != [contexts.Sources]bool{} {
+			key := alike{t.conversation, t.print}
+			groups[key] = append(groups[key], t)
+		}
+	}
+	var of []*gatheredTurn
+	for _, group := range groups {
+		if len(group) > 1 {
+			of = append(of, group...)
+		}
+	}
+	if len(of) == 0 {
+		return nil
+	}
+	slices.SortFunc(of, func(a, b *gatheredTurn) int { return cmp.Or(cmp.Compare(b.Seq, a.Seq), a.id.Compare(b.id)) }) // the newest first
+	texts, err := g.texts(ctx, of)
+	if err != nil {
+		return err
+	}
+	type said struct {
+		conversation dag.ConversationID
+		author, text string
+	}
+	seen := map[said]bool{}
+	for i, t := range of {
+		key := said{t.conversation, texts[i].Body.Author, texts[i].Body.Content}
+		if seen[key] {
+			delete(g.turns.found, t.id)
+		}
+		seen[key] = true
+	}
+	return nil
+}
+
+// take adds a fact or a belief to a choice.
+func (g *gatherer) take(c *contexts.Choice, chosen *contexts.Candidate) error {
+	if chosen.Kind == contexts.KindBelief {
+		c.Beliefs = append(c.Beliefs, *g.beliefs.of[chosen.ID])
+		return nil
+	}
+	id, err := dag.ParseDigest(chosen.ID)
+	if err == nil {
+		c.Facts = append(c.Facts, g.facts.acts[id].Act)
+	}
+	return err
+}
+
+// texts reads the texts of turns.
+func (g *gatherer) texts(ctx context.Context, of []*gatheredTurn) ([]*contexts.ChosenTurn, error) {
+	turns, places := make([]dag.TurnID, len(of)), make(store.Places, len(of))
+	for i, t := range of {
+		turns[i], places[i] = t.id, store.Place{Conversation: t.conversation, Seq: t.Seq}
+	}
+	return g.epoch.Texts(ctx, g.tenant, g.head, turns, places)
 }
 
 // owed refuses a budget that is too small for the mandatory candidates, since these are never left out.
@@ -101,17 +165,25 @@ func owed(candidates []contexts.Candidate, budget int) error {
 	if need <= budget {
 		return nil
 	}
+	return fmt.Errorf("%w: the constraints, which every context includes, take %d tokens, and the budget is %d%s; raise the budget, or name only the spaces that you need",
+		contexts.ErrRequest, need, budget, mandatory(candidates))
+}
+
+// mandatory lists the candidates that are never left out, with their costs in tokens.
+func mandatory(candidates []contexts.Candidate) string {
 	const most = 8
 	var names []string
 	for i := range candidates {
-		if candidates[i].Mandatory() {
-			names = append(names, fmt.Sprintf("%s (%d)", candidates[i].ID, candidates[i].Cost))
+		if c := &candidates[i]; c.Mandatory() {
+			names = append(names, fmt.Sprintf("%s (%d)", c.ID, max(c.Cost, c.Block)))
 		}
 	}
 	rest := ""
 	if len(names) > most {
 		names, rest = names[:most], fmt.Sprintf(" and %d more", len(names)-most)
 	}
-	return fmt.Errorf("%w: the constraints, which every context includes, take %d tokens, and the budget is %d: %s%s; raise the budget, or name only the spaces that you need",
-		contexts.ErrRequest, need, budget, strings.Join(names, ", "), rest)
+	if len(names) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(names, ", ") + rest
 }

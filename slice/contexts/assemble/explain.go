@@ -52,12 +52,12 @@ func (k Contexts) explain(ctx context.Context, tenant dag.Tenant, in api.Explain
 func Explained(b *contexts.Bundle, kind contexts.Kind, id string, e *contexts.Explanation) api.ContextExplanation {
 	const millionth = 1_000_000
 	w := api.ContextExplanation{
-		ContextID: b.Provenance.SliceID, Standing: string(e.Standing), Rank: e.Rank, Chosen: e.Chosen, Candidates: e.Candidates, Score: int(e.Score / millionth), Left: e.Left,
+		ContextID: b.Provenance.SliceID, Outcome: string(e.Outcome), Rank: e.Rank, Chosen: e.Chosen, Candidates: e.Candidates, Score: int(e.Score / millionth), Left: e.Left,
 		Explanation: e.Sentence(string(kind)+" "+id, &b.Policy),
 	}
 	w.Turn, w.Fact, w.Belief = inPlace(kind, id)
 	if c := e.Candidate; c != nil {
-		w.Cost, w.From = c.Cost, c.Names()
+		w.Cost, w.From = c.Takes(), c.Names()
 		for i, f := range c.Features {
 			if f > 0 {
 				w.Features = append(w.Features, api.Feature{Name: contexts.Feature(i).String(), Value: int(f)})

@@ -1,6 +1,7 @@
 package assemble
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/slice/issued"
+	"github.com/graphkernel/graphkernel/standing"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -26,10 +28,14 @@ type view struct {
 	tenant    dag.Tenant
 	policy    *contexts.Policy
 	asked     *contexts.Request
-	head      dag.Seq       // of the history when gathering began
-	anchor    *store.Record // nil: the request has none
-	reference dag.Time      // of the anchor, or of the newest turn of the view
+	head      dag.Seq         // of the history when gathering began
+	anchor    *store.Record   // nil: the request has none
+	reference dag.Time        // of the anchor, or of the newest turn of the view
+	course    standing.Course // under gkc/2: the settings of the standing policy at rulesAsOf
 }
+
+// rulesAsOf returns the sequence number at which beliefs and standings are read.
+func (v *view) rulesAsOf() dag.Seq { return cmp.Or(v.asked.RulesAsOf, v.AsOf) }
 
 // compares reports whether the policy compares turns with one another.
 func (v *view) compares() bool { return v.policy.Novelty > 0 || v.policy.Overlap > 0 }
@@ -37,6 +43,7 @@ func (v *view) compares() bool { return v.policy.Novelty > 0 || v.policy.Overlap
 // A gatherer collects the candidates for a context from its sources.
 type gatherer struct {
 	view
+	words   Words
 	turns   turnSource
 	beliefs beliefSource
 	facts   factSource
@@ -45,7 +52,7 @@ type gatherer struct {
 // gatherer returns a gatherer with its anchor and the number of its view, and without candidates.
 func (a *assembly) gatherer(ctx context.Context, p *contexts.Policy, r *contexts.Request) (*gatherer, error) {
 	g := &gatherer{view: view{epoch: a.epoch, tenant: a.tenant, policy: p, asked: r, Vantage: a.from}}
-	g.turns = turnSource{view: &g.view, given: a.statistics, without: map[dag.ConversationID]bool{}, found: map[dag.TurnID]*gatheredTurn{}}
+	g.turns = turnSource{view: &g.view, given: a.statistics, without: map[dag.ConversationID]bool{}, found: map[dag.TurnID]*gatheredTurn{}, counted: map[dag.TurnID]counted{}, lasts: map[dag.ConversationID]dag.Seq{}}
 	g.beliefs = beliefSource{
 		view: &g.view, of: map[string]*journal.Revision{}, chains: map[knowledge.ID]string{}, always: map[string]bool{}, loads: map[belief.Space]journal.Load{},
 		contested: map[belief.Item]bool{}, found: map[string]*contexts.Candidate{},
@@ -64,7 +71,7 @@ func (a *assembly) gatherer(ctx context.Context, p *contexts.Policy, r *contexts
 			return nil, fmt.Errorf("turn %s of tenant %s: %w", r.Anchor, a.tenant, store.ErrNotFound)
 		}
 		g.anchor = &records[0]
-		if given == 0 {
+		if given == 0 && !a.present {
 			given = g.anchor.Seq
 		}
 	}
@@ -74,6 +81,19 @@ func (a *assembly) gatherer(ctx context.Context, p *contexts.Policy, r *contexts
 	}
 	if g.AsOf == 0 {
 		return nil, fmt.Errorf("tenant %s has no history yet: %w", a.tenant, store.ErrNotFound)
+	}
+	if a.fresh && a.from.Reading >= dag.ReadStandings {
+		switch {
+		case a.rules != 0:
+			r.RulesAsOf = a.rules
+		case a.from.AsOf != 0:
+			r.RulesAsOf, r.Past = g.AsOf, true
+		default:
+			r.RulesAsOf = g.head
+		}
+		if r.RulesAsOf < g.AsOf || r.RulesAsOf > g.head {
+			return nil, fmt.Errorf("%w: rules as of %d, want a number from that of the view, %d, to the present, %d", contexts.ErrRequest, r.RulesAsOf, g.AsOf, g.head)
+		}
 	}
 	if g.anchor != nil && g.anchor.Seq > g.AsOf {
 		return nil, fmt.Errorf("turn %s has number %d, but the view ends at %d: %w", g.anchor.Turn.ID, g.anchor.Seq, g.AsOf, slice.ErrAnchor)
@@ -91,6 +111,7 @@ func (g *gatherer) gather(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	g.words = words
 	if g.anchor != nil {
 		g.reference = g.anchor.Turn.CreatedAt
 	} else {
@@ -98,6 +119,12 @@ func (g *gatherer) gather(ctx context.Context) error {
 			newest, _ := x.Newest(g.AsOf)
 			g.reference = newest.CreatedAt
 		})
+	}
+	if err == nil && g.asked.Counted() {
+		g.course, err = g.epoch.Course(ctx, g.tenant, g.rulesAsOf())
+	}
+	if err == nil {
+		err = g.turns.count(ctx, words)
 	}
 	if err != nil {
 		return err

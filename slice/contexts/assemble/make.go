@@ -27,16 +27,20 @@ type Issued struct {
 
 	// Overfull are the spaces with more constraints than a space may have, and more than this context had room for.
 	Overfull []api.OverfullSpace
+	// Enough says how well a prompt covers the task. LeftOut are the words of the task that occur in a candidate, but in no chosen text. Both are empty if the
+	// request asks for the bundle.
+	Enough  contexts.Sufficiency
+	LeftOut []string
 }
 
 // Answer returns the API form of the context, with the prompt.
 func (i *Issued) Answer() api.Context {
 	b := i.Context
-	s := b.Sufficiency()
+	s := i.Enough
 	w := api.Context{
-		ContextID: b.Provenance.SliceID, BundleSHA256: i.Record.Bundle, PolicyID: b.Provenance.PolicyID, AsOf: b.AsOf,
+		ContextID: b.Provenance.SliceID, BundleSHA256: i.Record.Bundle, PolicyID: b.Provenance.PolicyID, AsOf: b.AsOf, RulesAsOf: b.Request.RulesAsOf,
 		Format: string(b.Request.Format), Cost: b.Prompt.Cost, Candidates: len(b.Candidates), Turns: make([]dag.TurnID, len(b.Turns)), Facts: make([]dag.Digest, len(b.Facts)), Beliefs: make([]string, len(b.Beliefs)),
-		Sufficiency: api.Sufficiency{PPM: int(s.Share), Level: s.Level, Missing: append([]string{}, s.Missing...)}, Overfull: i.Overfull,
+		Sufficiency: api.Sufficiency{PPM: int(s.Share), Level: s.Level, Missing: without(s.Missing, i.LeftOut), LeftOut: append([]string{}, i.LeftOut...)}, Overfull: i.Overfull,
 	}
 	for n := range b.Turns {
 		w.Turns[n] = b.Turns[n].ID
@@ -54,6 +58,11 @@ func (i *Issued) Answer() api.Context {
 		w.Prompt = string(i.Prompt)
 	}
 	return w
+}
+
+// without returns the words that are not in others; never nil.
+func without(words, others []string) []string {
+	return append([]string{}, slices.DeleteFunc(slices.Clone(words), func(w string) bool { return slices.Contains(others, w) })...)
 }
 
 // Assemble chooses, signs and records a context for a task, under a policy and a budget.
@@ -118,7 +127,7 @@ type maker struct {
 // assembly returns an assembly of the context, without a salt.
 func (m *maker) assembly() *assembly {
 	return &assembly{
-		epoch: m.epoch, tenant: m.tenant, policy: m.policy, asked: m.asked,
+		epoch: m.epoch, tenant: m.tenant, policy: m.policy, asked: m.asked, fresh: true, present: m.in.Present, rules: m.in.RulesAsOf,
 		from: issued.Vantage{AsOf: m.in.AsOf, Reading: m.reading, Folders: m.to.Folders, Except: m.to.Except},
 	}
 }
@@ -166,6 +175,12 @@ func (m *maker) handOnce(ctx context.Context) (*Issued, error) {
 		return nil, err
 	}
 	i.Overfull = a.overfull
+	if m.in.Format != api.FormatBundle {
+		i.Enough = i.Context.Sufficiency()
+		if i.LeftOut, err = a.gathered.leftOut(ctx, i.Context, i.Enough.Missing); err != nil {
+			return nil, err
+		}
+	}
 	if i.Record, err = m.epoch.Record(ctx, m.tenant, i, m.policy, m.to, a.head); err != nil {
 		return nil, err
 	}
@@ -186,8 +201,20 @@ func (m *maker) sealed(ctx context.Context, single bool) (_ *Issued, a *assembly
 		return nil, nil, fmt.Errorf("tenant %s: %w", m.tenant, ErrNothing)
 	}
 	i := &Issued{Context: b, Prompt: b.Render()}
-	i.Bundle, err = m.epoch.Seal(ctx, m.tenant, b)
+	if i.Bundle, err = m.epoch.Seal(ctx, m.tenant, b); err == nil && m.in.RulesAsOf != 0 {
+		err = m.wasHanded(ctx, i)
+	}
 	return i, a, err
+}
+
+// wasHanded returns an error if a context was not handed out before. A request that names RulesAsOf gets only such contexts, so that no prompt has outdated rules
+// without saying so.
+func (m *maker) wasHanded(ctx context.Context, i *Issued) error {
+	handed, err := m.epoch.Handed(ctx, m.tenant, i)
+	if err == nil && !handed {
+		err = fmt.Errorf("a context with rules as of %d was not handed out, or can be made no longer, since a text was erased or the signing key changed; leave rules_as_of out, so that those of the present hold: %w", m.in.RulesAsOf, store.ErrNotFound)
+	}
+	return err
 }
 
 // salted returns a function that sets the salt of a request. The salt is derived from the request, the policy, the as-of number, the bounds and the signing

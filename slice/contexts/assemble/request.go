@@ -32,6 +32,12 @@ func (k Contexts) order(ctx context.Context, tenant dag.Tenant, in *api.ContextR
 		return r, fmt.Errorf("%w: prompt is %s, which has a meaning only with format bundle; leave it out with format %s", contexts.ErrRequest, in.Prompt, cmp.Or(in.Format, string(contexts.Markdown)))
 	}
 	r.asked.Format = cmp.Or(r.asked.Format, contexts.Markdown)
+	switch {
+	case in.RulesAsOf != 0 && in.Format != api.FormatBundle:
+		return r, fmt.Errorf("%w: rules_as_of is %d, which is for the bundle of a context that was handed out; ask with format %s", contexts.ErrRequest, in.RulesAsOf, api.FormatBundle)
+	case in.Present && in.AsOf != 0:
+		return r, fmt.Errorf("%w: as_of is %d, and present asks for another number; leave one out", contexts.ErrRequest, in.AsOf)
+	}
 	for _, s := range in.Spaces {
 		r.asked.Spaces = append(r.asked.Spaces, string(s))
 	}

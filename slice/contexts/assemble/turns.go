@@ -3,6 +3,9 @@ package assemble
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
+	"fmt"
+	"hash/fnv"
 	"iter"
 	"maps"
 	"slices"
@@ -12,6 +15,8 @@ import (
 	"github.com/graphkernel/graphkernel/retrieval"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/contexts"
+	"github.com/graphkernel/graphkernel/standing"
+	"github.com/graphkernel/graphkernel/store"
 )
 
 // A turnSource finds the candidates that are turns: by a search for the task, and around the anchor.
@@ -23,6 +28,17 @@ type turnSource struct {
 	took    *retrieval.Statistics // used by the search; nil: there was no search
 	others  dag.PPM               // the share of others in the anchor's conversation, see shareOfOthers
 	found   map[dag.TurnID]*gatheredTurn
+
+	// Under gkc/2.
+	counted map[dag.TurnID]counted         // the standings of turns; includes every turn of role user or system in the lineage
+	lasts   map[dag.ConversationID]dag.Seq // by conversation: the sequence number of its last turn at rulesAsOf
+	lineage []dag.ConversationID           // the anchor's conversation, the conversation from which it was spawned, and so on
+}
+
+// A counted is a ruling with the index of the setting that decides.
+type counted struct {
+	standing.Ruling
+	setting int
 }
 
 // A gatheredTurn is a candidate that is a turn, with the place of its text.
@@ -32,6 +48,55 @@ type gatheredTurn struct {
 	conversation dag.ConversationID
 	createdAt    dag.Time
 	terms        []int32 // from the index, if turns are compared
+	byAgent      bool    // its role is assistant
+	print        uint64  // under gkc/2: a hash of its terms and cost, equal for equal texts
+}
+
+// mostLineage is the maximum length of a lineage.
+const mostLineage = 16
+
+// count finds the lineage of the anchor's conversation, and the standings of its turns of roles user and system.
+func (g *turnSource) count(ctx context.Context, words Words) error {
+	if g.anchor == nil || !g.asked.Counted() {
+		return nil
+	}
+	for next, more := g.anchor.Turn.Conversation, true; more && !slices.Contains(g.lineage, next) && len(g.lineage) < mostLineage; {
+		g.lineage = append(g.lineage, next)
+		var turns []dag.TurnID
+		var last dag.Seq
+		err := words.Read(ctx, g.rulesAsOf(), g.head, func(x *retrieval.Index) {
+			for t := range x.Conversation(next, g.rulesAsOf()) {
+				last = max(last, t.Seq)
+				if t.Seq <= g.AsOf && (t.Role == dag.RoleUser || t.Role == dag.RoleSystem) {
+					turns = append(turns, t.ID)
+				}
+			}
+		})
+		if err != nil {
+			return err
+		}
+		spoken, err := g.epoch.Spoken(ctx, g.tenant, next, last, g.Reading)
+		if err != nil {
+			return err
+		}
+		for _, id := range turns {
+			if err := g.countOne(spoken, id); err != nil {
+				return err
+			}
+		}
+		next, more = spoken.Spawner(g.course)
+	}
+	return nil
+}
+
+// countOne sets the standing of a turn of a conversation.
+func (g *turnSource) countOne(spoken *standing.Spoken, id dag.TurnID) error {
+	of, setting, ok := spoken.Of(id, g.course)
+	if !ok {
+		return fmt.Errorf("%w: turn %s is in the index and not in the graph", store.ErrDamaged, id)
+	}
+	g.counted[id] = counted{of, setting}
+	return nil
 }
 
 // lets reports whether the bounds allow turns of a conversation.
@@ -52,7 +117,7 @@ func (g *turnSource) gather(ctx context.Context, words Words, search *retrieval.
 		}
 	}
 	var wrong error
-	err := words.Read(ctx, g.AsOf, g.head, func(x *retrieval.Index) {
+	err := words.Read(ctx, g.rulesAsOf(), g.head, func(x *retrieval.Index) {
 		if g.Folders != "" {
 			held := ingest.HeldIn(g.Folders.Unpack()...)
 			g.within = x.Conversations(func(l retrieval.Labels) bool { return held(l.Value) })
@@ -72,6 +137,7 @@ func (g *turnSource) gather(ctx context.Context, words Words, search *retrieval.
 func (g *turnSource) fromIndex(x *retrieval.Index, search *retrieval.Policy, q *retrieval.Query, cut *slice.Slice) {
 	if g.anchor != nil {
 		g.fromConversation(x.Conversation(g.anchor.Turn.Conversation, g.AsOf))
+		g.fromSystem(x)
 	}
 	if cut != nil {
 		g.fromSlice(x, cut)
@@ -82,21 +148,49 @@ func (g *turnSource) fromIndex(x *retrieval.Index, search *retrieval.Policy, q *
 		if compares {
 			c.terms = slices.Clone(x.Terms(c.id)) // an erasure changes the terms in the index
 		}
+		if c.byAgent && g.asked.Counted() {
+			c.print = printOf(x.Terms(c.id), c.Cost)
+		}
+		if _, known := g.lasts[c.conversation]; !known && g.asked.Counted() {
+			for t := range x.Conversation(c.conversation, g.rulesAsOf()) {
+				g.lasts[c.conversation] = t.Seq
+				break
+			}
+		}
 		c.Features[contexts.FeatureRecency] = retrieval.Halved(int64(g.reference)-int64(c.createdAt), g.policy.HalfLife)
 	}
 }
 
-// candidate returns the candidate of a turn, and adds it if necessary. It returns nil if the turn has no text or no words, came later, or is out of bounds.
+// printOf returns the FNV-1a hash of a cost and terms. Texts that are equal have equal prints.
+func printOf(terms []int32, cost int) uint64 {
+	h := fnv.New64a()
+	b := binary.BigEndian.AppendUint64(nil, uint64(cost))
+	for _, t := range terms {
+		b = binary.BigEndian.AppendUint32(b, uint32(t))
+	}
+	_, _ = h.Write(b) // a hash never fails
+	return h.Sum64()
+}
+
+// candidate is like add, but returns nil for a turn that is out of bounds.
 func (g *turnSource) candidate(t *retrieval.Turn) *contexts.Candidate {
+	if !g.lets(t.Conversation) {
+		return nil
+	}
+	return g.add(t)
+}
+
+// add returns the candidate of a turn, and adds it if necessary. It returns nil if the turn has no text or no words, or came later.
+func (g *turnSource) add(t *retrieval.Turn) *contexts.Candidate {
 	if c, ok := g.found[t.ID]; ok {
 		return &c.Candidate
 	}
-	if t.Withheld || t.Silent || t.Seq > g.AsOf || !g.lets(t.Conversation) {
+	if t.Withheld || t.Silent || t.Seq > g.AsOf {
 		return nil
 	}
 	c := &gatheredTurn{
 		Candidate: contexts.Candidate{Kind: contexts.KindTurn, ID: t.ID.String(), Leaf: t.Leaf, Seq: t.Seq, Cost: (t.Size + 3) / 4},
-		id:        t.ID, conversation: t.Conversation, createdAt: t.CreatedAt,
+		id:        t.ID, conversation: t.Conversation, createdAt: t.CreatedAt, byAgent: t.Role == dag.RoleAssistant,
 	}
 	c.Features[contexts.FeatureSalience] = t.Salience
 	g.found[t.ID] = c
@@ -111,9 +205,12 @@ func from(c *contexts.Candidate, s contexts.Source, f contexts.Feature, v dag.PP
 	}
 }
 
-// prompts reports whether a turn is a person's prompt: it has the role user, is not marked as brought by another credential, and its author is not a
+// prompts reports whether a turn is a prompt: it counts as an owner's or a member's word. Under gkc/1 it is a person's: it has the role user, is not marked as brought by another credential, and its author is not a
 // program. Under dag.ReadAsMarked the author is ignored.
 func (g *turnSource) prompts(t *retrieval.Turn) bool {
+	if g.asked.Counted() {
+		return t.Role == dag.RoleUser && g.counted[t.ID].Standing.Orders()
+	}
 	return t.Role == dag.RoleUser && !t.Labels.Brought() && (g.Reading == dag.ReadAsMarked || !ingest.ByProgram(t.Author))
 }
 
@@ -151,6 +248,23 @@ func (g *turnSource) fromConversation(turns iter.Seq[*retrieval.Turn]) {
 		if most > 0 && g.prompts(t) {
 			from(g.candidate(t), contexts.FromPrompts, contexts.FeaturePrompt, dag.PPM(weight))
 			most--
+		}
+	}
+}
+
+// fromSystem gathers the turns of standing system in the lineage. They are constraints even if their conversation is out of bounds.
+func (g *turnSource) fromSystem(x *retrieval.Index) {
+	if g.policy.Quotas[contexts.FromConstraints] == 0 {
+		return
+	}
+	for _, conversation := range g.lineage {
+		for t := range x.Conversation(conversation, g.AsOf) {
+			if g.counted[t.ID].Standing != dag.StandingSystem {
+				continue
+			}
+			if c := g.add(t); c != nil {
+				c.From[contexts.FromConstraints] = true
+			}
 		}
 	}
 }
