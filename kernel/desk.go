@@ -14,6 +14,8 @@ import (
 	"github.com/graphkernel/graphkernel/normalize"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/standing"
+	"github.com/graphkernel/graphkernel/standing/census"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/token"
 )
@@ -38,6 +40,12 @@ func (k desk) Screen(ctx context.Context, tenant dag.Tenant, texts func() []dag.
 // Observe implements [space.Kernel].
 func (k desk) Observe(ctx context.Context, operation string) (context.Context, func(error)) {
 	return k.observe(ctx, operation)
+}
+
+// Counts implements [space.Kernel].
+func (k desk) Counts(ctx context.Context, tenant dag.Tenant) (standing.Standing, error) {
+	of, err := census.New(register{k}).OfRequest(ctx, tenant)
+	return of.Standing, err
 }
 
 // Changed implements [space.Kernel].

@@ -83,6 +83,9 @@ func TestMakeIndex(t *testing.T) {
 				}
 				if round > 0 {
 					id := ids[r.IntN(segments.Least)]
+					for erased[id] { // an erasure of it would change nothing
+						id = ids[r.IntN(segments.Least)]
+					}
 					must(k.Turns().Erase(ctx, tenant, id, "asked to"))
 					erased[id] = true
 				}

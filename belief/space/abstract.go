@@ -25,7 +25,7 @@ var ErrOriginal = errors.New("it is not the believed revision of its item")
 // specific enough to replace them (rules.Specific), their items are deprecated. All of this is one change; if the proposal is refused, it
 // waits as a conflict and the originals stay.
 func (k Upkeep) Abstract(ctx context.Context, tenant dag.Tenant, in api.AbstractionRequest) (out api.Abstraction, _ error) {
-	if err := mayBelieve(ctx, "state an abstraction"); err != nil {
+	if err := k.mayBelieve(ctx, tenant, "state an abstraction"); err != nil {
 		return out, err
 	}
 	if n := len(in.From); n == 0 || n > MaxOriginals || in.Specificity > dag.One {
@@ -69,7 +69,7 @@ func (k Upkeep) Abstract(ctx context.Context, tenant dag.Tenant, in api.Abstract
 	made.Incoming = incoming(from, rules.AbstractedTo)
 	var done *journal.Outcome
 	err = k.underPolicy(ctx, tenant, r.Space, func(p kinds.Policy, id string) error {
-		k.statements().decideUnder(ctx, made, p, id)
+		k.statements().decideUnder(made, p, id)
 		done, err = k.journal().Abstract(ctx, tenant, made.Request, !out.Kept)
 		return err
 	})

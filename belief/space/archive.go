@@ -23,7 +23,7 @@ var ErrArchive = errors.New("the items to archive were changed meanwhile; write 
 // and whose confidence is below rules.InvalidBelow. It records nothing unless the request has the digest of this document. In that case the
 // caller has saved the file, so each item is deprecated, with the digest of its line in the reason.
 func (k Upkeep) Archive(ctx context.Context, tenant dag.Tenant, in api.ArchiveRequest) (out api.Archive, _ error) {
-	if err := mayBelieve(ctx, "archive"); err != nil {
+	if err := k.mayBelieve(ctx, tenant, "archive"); err != nil {
 		return out, err
 	}
 	w, err := k.web(ctx, tenant, in.Space)
@@ -169,7 +169,7 @@ func (k Upkeep) lastUsed(ctx context.Context, tenant dag.Tenant, record *journal
 // nothing is recorded. An item is restored if it was archived with this file and no current belief contradicts it. A dry run reports
 // which items were archived with this file, and records nothing.
 func (k Upkeep) Unarchive(ctx context.Context, tenant dag.Tenant, in api.UnarchiveRequest) (out api.Unarchived, _ error) {
-	if err := mayBelieve(ctx, "restore from an archive"); err != nil {
+	if err := k.mayBelieve(ctx, tenant, "restore from an archive"); err != nil {
 		return out, err
 	}
 	file, err := journal.ParseArchive([]byte(in.Document))

@@ -155,8 +155,12 @@ func (k Catalog) Restore(ctx context.Context, tenant dag.Tenant, in api.Deprecat
 // Act moves a tag of an item, or deprecates or restores the item. Everything except moving a tag other than current and published needs
 // the permission to revise.
 func (k Catalog) Act(ctx context.Context, tenant dag.Tenant, a journal.Act) (*journal.Acted, error) {
-	if free := a.Tag != "" && isFree(a.Tag); !free && !believes(ctx) {
-		return nil, fmt.Errorf("%w: this act needs the permission to %s", access.ErrMayNot, access.Believe)
+	if a.Tag == "" || !isFree(a.Tag) {
+		if may, err := k.believes(ctx, tenant); err != nil {
+			return nil, err
+		} else if !may {
+			return nil, mayNotBelieve(ctx, "this act")
+		}
 	}
 	now, err := k.kernel.Now()
 	if err != nil {
@@ -255,8 +259,11 @@ func (k Catalog) link(ctx context.Context, tenant dag.Tenant, l journal.Link) (*
 
 // speaks refuses a link from a revision to its evidence if a person vouches for a statement of the revision and the caller may not revise.
 func (k Catalog) speaks(ctx context.Context, tenant dag.Tenant, l *journal.Link) error {
-	if believes(ctx) || !slices.Contains(evidential, l.Type) {
+	if !slices.Contains(evidential, l.Type) {
 		return nil
+	}
+	if may, err := k.believes(ctx, tenant); err != nil || may {
+		return err
 	}
 	from := l.From
 	record, err := k.journal().Item(ctx, tenant, from.Item, history.Forever-1)
@@ -264,7 +271,7 @@ func (k Catalog) speaks(ctx context.Context, tenant dag.Tenant, l *journal.Link)
 		return err
 	}
 	if r := record.Numbered(from.Revision); r != nil && slices.ContainsFunc(r.Statements, func(s journal.Stated) bool { return s.Rank.Class >= belief.Human }) {
-		return fmt.Errorf("%w: a person vouches for the source of the link %s from %s, so the link needs the permission to %s", access.ErrMayNot, l.Type, from, access.Believe)
+		return mayNotBelieve(ctx, fmt.Sprintf("a person vouches for the source of the link %s from %s, so the link", l.Type, from))
 	}
 	return nil
 }
@@ -318,12 +325,12 @@ func (k Catalog) linked(ctx context.Context, tenant dag.Tenant, l *journal.Link)
 
 // attached copies links, tags and a new space from a request, if the caller may make them.
 func (k Statements) attached(ctx context.Context, tenant dag.Tenant, in *api.BeliefRequest, r *beliefRequest) error {
-	if in.NewSpace && !believes(ctx) {
-		return fmt.Errorf("%w: to make a space needs the permission to %s", access.ErrMayNot, access.Believe)
+	if in.NewSpace && !r.believes {
+		return mayNotBelieve(ctx, "to make a space")
 	}
 	for _, tag := range in.Tags {
-		if !isFree(tag) && !believes(ctx) {
-			return fmt.Errorf("%w: the tag %s needs the permission to %s", access.ErrMayNot, tag, access.Believe)
+		if !isFree(tag) && !r.believes {
+			return mayNotBelieve(ctx, "the tag "+tag)
 		}
 	}
 	r.NewSpace, r.Tags = in.NewSpace, in.Tags

@@ -18,7 +18,7 @@ import (
 // believed or a turn without its text. All of this is one change. A dry run records nothing.
 func (k Upkeep) Cascade(ctx context.Context, tenant dag.Tenant, in api.CascadeRequest) (out api.Cascade, _ error) {
 	if !in.DryRun {
-		if err := mayBelieve(ctx, "lower the confidence of beliefs"); err != nil {
+		if err := k.mayBelieve(ctx, tenant, "lower the confidence of beliefs"); err != nil {
 			return out, err
 		}
 	}
@@ -178,7 +178,7 @@ const leastDecay dag.PPM = 10_000
 // the same however often decay runs; a second run at the same time changes nothing. All of this is one change. A dry run records nothing.
 func (k Upkeep) Decay(ctx context.Context, tenant dag.Tenant, in api.DecayRequest) (out api.Decay, _ error) {
 	if !in.DryRun {
-		if err := mayBelieve(ctx, "lower the confidence of beliefs"); err != nil {
+		if err := k.mayBelieve(ctx, tenant, "lower the confidence of beliefs"); err != nil {
 			return out, err
 		}
 	}

@@ -29,7 +29,7 @@ const MaxAliases = 1000
 // in addition to those that the space knows. The key is recorded in the ledger, as for attestations. Without an identity the error is
 // identity.ErrNone.
 func (k Personas) ExportPersona(ctx context.Context, tenant dag.Tenant, in api.PersonaRequest) (out api.Persona, _ error) {
-	if err := mayBelieve(ctx, "export a persona"); err != nil {
+	if err := k.mayBelieve(ctx, tenant, "export a persona"); err != nil {
 		return out, err
 	}
 	aliases := map[string]string{}
@@ -189,7 +189,7 @@ func tookAs(i *api.ImportedItem) (a belief.Address) {
 // origin of its item. If the persona is malformed or none of the accepted keys signed it, the error is ErrPersona and nothing is recorded.
 // Importing it again changes nothing, because each request is answered from the record.
 func (k Personas) ImportPersona(ctx context.Context, tenant dag.Tenant, in api.PersonaImport) (out api.ImportedPersona, _ error) {
-	if err := mayBelieve(ctx, "import a persona and choose the accepted signers"); err != nil {
+	if err := k.mayBelieve(ctx, tenant, "import a persona and choose the accepted signers"); err != nil {
 		return out, err
 	}
 	var signers []ledger.Key

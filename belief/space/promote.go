@@ -85,7 +85,7 @@ func (w *web) candidates(uses [][]*journal.Use, tags []map[string]bool, conflict
 // records nothing.
 func (k Upkeep) Promote(ctx context.Context, tenant dag.Tenant, in api.PromotionRequest) (out api.Promotions, _ error) {
 	if !in.DryRun {
-		if err := mayBelieve(ctx, "promote"); err != nil {
+		if err := k.mayBelieve(ctx, tenant, "promote"); err != nil {
 			return out, err
 		}
 	}

@@ -24,6 +24,7 @@ import (
 	"github.com/graphkernel/graphkernel/normalize"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/standing"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -45,6 +46,8 @@ type Desk interface {
 	Screen(ctx context.Context, tenant dag.Tenant, texts func() []dag.Text) error
 	// Observe is called before an operation; the function that it returns is called after the operation.
 	Observe(ctx context.Context, operation string) (context.Context, func(error))
+	// Counts returns what requests of the caller count for, under the standing policy in force.
+	Counts(ctx context.Context, tenant dag.Tenant) (standing.Standing, error)
 	// Changed wakes everyone who waits for changes of a tenant.
 	Changed(tenant dag.Tenant)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -14,9 +15,11 @@ import (
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/belief/kinds"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/internal/kerneltest"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/policy"
+	counts "github.com/graphkernel/graphkernel/standing"
 	"github.com/graphkernel/graphkernel/token"
 )
 
@@ -187,6 +190,54 @@ func TestWhoMayBelieve(t *testing.T) {
 	if o := must(k.Beliefs().Operate(agent, tenant, asking(journal.Propose, "a", "is", "b"))); o.Result != journal.Refused {
 		t.Errorf("an agent's proposal won: %+v", o)
 	}
+}
+
+// TestLowered lets a person's key that the standing policy counts as a guest's do what needs the permission to believe: nothing of it is done. What the key proposes
+// waits, and ends nothing that a person said; the same key counts again once no rule lowers it.
+func TestLowered(t *testing.T) {
+	kerneltest.EachStore(t, func(t *testing.T, k *kernel.Kernel) {
+		believing(t, k, "is")
+		person := access.Identity{Tenant: tenant, Role: access.Admin, Subject: "0123456789abcdef"}
+		by := access.As(t.Context(), person)
+		set := func(id policy.ID) {
+			must(k.Standings().Set(t.Context(), tenant, api.NewStanding{PolicyID: id, Retroactive: true}))
+		}
+		chain(t, k, 1)
+		p := must(policy.Bind("lowered@1", counts.NewPolicy(counts.Rule{Key: person.Subject, Standing: counts.Guest})))
+		if err := k.Policies().Register(t.Context(), tenant, p); err != nil {
+			t.Fatal(err)
+		}
+		must(k.Beliefs().Operate(t.Context(), tenant, asking(journal.Revise, "the pump", "is", "on")))
+		tried := 0
+		for i, lowered := range []bool{false, true, false} {
+			if set(counts.TeamID); lowered {
+				set("lowered@1")
+			}
+			for _, a := range k.Beliefs().Operations() {
+				if a.May != access.Believe || !lowered {
+					continue
+				}
+				tried++
+				_, err := a.Ask(by, tenant, a.Read(canon.Open(must(canon.Parse([]byte("{}"))))))
+				if !errors.Is(err, access.ErrMayNot) || !strings.Contains(err.Error(), "the standing policy counts requests of "+person.Subject+" as less") {
+					t.Errorf("%s by a lowered key: %v", a.ID, err)
+				}
+			}
+			if _, err := k.Beliefs().Operate(by, tenant, asking(journal.Expand, "the valve", "is", "on")); errors.Is(err, access.ErrMayNot) != lowered {
+				t.Errorf("by a key, lowered: %t: %v", lowered, err)
+			}
+			o := must(k.Beliefs().Operate(by, tenant, asking(journal.Propose, "the pump", "is", fmt.Sprint("off ", i))))
+			if waits := o.Result == journal.Refused; waits != lowered {
+				t.Errorf("a proposal by a key, lowered: %t: %+v", lowered, o)
+			}
+		}
+		if waiting := must(k.Beliefs().Conflicts(by, tenant, api.ConflictsQuery{Space: beliefSpace})); len(waiting.Conflicts) != 1 {
+			t.Errorf("waiting: %+v", waiting.Conflicts)
+		}
+		if tried < 12 {
+			t.Errorf("%d operations were tried", tried)
+		}
+	})
 }
 
 // TestSpacePolicy refuses a policy under which what is believed contradicts itself, and takes it once it does not.

@@ -20,6 +20,7 @@ import (
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/normalize"
 	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/standing"
 )
 
 // Literals returns literals with canonical names under the current aliases, and their wording, where it differs. given is the wording of
@@ -60,7 +61,7 @@ func Literals(aliases *normalize.Table, member string, list []belief.Literal, gi
 // contradict each other.
 func (k Statements) SetSpace(ctx context.Context, tenant dag.Tenant, in api.NewSpace) (out api.Space, _ error) {
 	space, id := in.Space, in.Policy
-	if err := mayBelieve(ctx, "set the policy of a space"); err != nil {
+	if err := k.mayBelieve(ctx, tenant, "set the policy of a space"); err != nil {
 		return out, err
 	}
 	has, err := k.spaceOf(ctx, tenant, space, history.Forever-1)
@@ -143,7 +144,7 @@ func (k Statements) Operate(ctx context.Context, tenant dag.Tenant, in Operation
 // decide decides a request under the policy of its space. A rank that is not nil replaces the rank that the caller's role gives the statements.
 func (k Statements) decide(ctx context.Context, tenant dag.Tenant, r *beliefRequest, rank *journal.Rank) (o *journal.Outcome, err error) {
 	err = k.underPolicyOf(ctx, tenant, r.Space, r.NewSpace, func(p kinds.Policy, id string) error {
-		if k.decideUnder(ctx, r, p, id); rank != nil {
+		if k.decideUnder(r, p, id); rank != nil {
 			r.Rank = *rank
 		}
 		o, err = k.journal().Operate(ctx, tenant, r.Request)
@@ -154,10 +155,10 @@ func (k Statements) decide(ctx context.Context, tenant dag.Tenant, r *beliefRequ
 
 // decideUnder sets the fields of a request that depend on the policy of the space and on the caller: the constraints, their limits, the
 // allowed kinds, the number of waiting proposals, and the rank of the statements.
-func (k Statements) decideUnder(ctx context.Context, r *beliefRequest, p kinds.Policy, id string) {
+func (k Statements) decideUnder(r *beliefRequest, p kinds.Policy, id string) {
 	b := k.binding(p)
 	r.Policy, r.Constraints, r.Limits, r.Allow = id, p.Constraints(), b.limits(), p.Allow
-	if !believes(ctx) {
+	if !r.believes {
 		r.Waiting = journal.MaxWaiting
 	}
 	kind := r.Kind
@@ -168,19 +169,24 @@ func (k Statements) decideUnder(ctx context.Context, r *beliefRequest, p kinds.P
 	if !ok {
 		of = p.Kind(kind)
 	}
-	r.Rank = k.rank(ctx, of, r)
+	r.Rank = rankOf(of, r)
 }
 
 type beliefRequest struct {
 	journal.Request
-	units uint64 // units of evidence
+	units    uint64 // units of evidence
+	believes bool   // the caller may revise beliefs
 }
 
 // request checks a request, and converts it to a request of the journal. given is the wording of statements and premises that have canonical
 // names already.
 func (k Statements) request(ctx context.Context, tenant dag.Tenant, op journal.Operator, in *api.BeliefRequest, given journal.Wording) (*beliefRequest, error) {
-	if op != journal.Propose && !believes(ctx) {
-		return nil, fmt.Errorf("%w: %s needs the permission to %s; propose instead", access.ErrMayNot, op, access.Believe)
+	may, err := k.believes(ctx, tenant)
+	if err != nil {
+		return nil, err
+	}
+	if op != journal.Propose && !may {
+		return nil, fmt.Errorf("%w; propose instead", mayNotBelieve(ctx, string(op)))
 	}
 	kind, source, confidence := cmp.Or(in.Kind, "fact"), "manual", dag.One
 	if op == journal.Propose {
@@ -202,7 +208,7 @@ func (k Statements) request(ctx context.Context, tenant dag.Tenant, op journal.O
 	if err != nil {
 		return nil, err
 	}
-	r := &beliefRequest{Request: journal.Request{
+	r := &beliefRequest{believes: may, Request: journal.Request{
 		Operator: op, Space: in.Space, Item: in.Item, Kind: kind, Span: belief.SpanOf(in.ValidFrom, in.ValidUntil), Turns: in.Turns, Dry: in.DryRun, By: access.CallerIn(ctx),
 		Revision: journal.Revision{Title: in.Title, Summary: in.Summary, Keywords: in.Keywords, Topics: in.Topics, Confidence: confidence, Source: source, Reason: in.Reason},
 	}}
@@ -228,7 +234,7 @@ func (k Statements) request(ctx context.Context, tenant dag.Tenant, op journal.O
 	}
 	if in.Key != "" {
 		r.Key = sha256.Sum256([]byte(in.Key))
-		if !believes(ctx) { // so that an agent cannot take the key of a person's request
+		if !may { // so that an agent cannot take the key of a person's request
 			r.Key = sha256.Sum256(fmt.Appendf(nil, "proposed by %q: %s", r.By, in.Key))
 		}
 	}
@@ -269,13 +275,19 @@ func statedTexts(in *api.BeliefRequest) (texts []dag.Text) {
 	return texts
 }
 
-// believes reports whether the caller may revise beliefs.
-func believes(ctx context.Context) bool { return access.Asking(ctx).Vouches() }
+// believes reports whether the caller may revise beliefs: the caller vouches, and requests of the caller count as a member's or more.
+func (k reader) believes(ctx context.Context, tenant dag.Tenant) (bool, error) {
+	if !access.Asking(ctx).Vouches() {
+		return false, nil
+	}
+	of, err := k.kernel.Counts(ctx, tenant)
+	return of >= standing.Member, err
+}
 
-// rank returns the rank of the statements of a request: callers who may revise count as people, and all others as sources that infer.
-func (k Statements) rank(ctx context.Context, kind kinds.Kind, of *beliefRequest) journal.Rank {
+// rankOf returns the rank of the statements of a request: callers who may revise count as people, and all others as sources that infer.
+func rankOf(kind kinds.Kind, of *beliefRequest) journal.Rank {
 	r := journal.Rank{Class: belief.Human}
-	if !believes(ctx) {
+	if !of.believes {
 		r.Class = belief.Inferred
 	}
 	switch {
@@ -291,17 +303,26 @@ func (k Statements) rank(ctx context.Context, kind kinds.Kind, of *beliefRequest
 }
 
 // mayBelieve refuses a caller who may only propose.
-func mayBelieve(ctx context.Context, what string) error {
-	if !believes(ctx) {
-		return fmt.Errorf("%w: to %s needs the permission to %s", access.ErrMayNot, what, access.Believe)
+func (k reader) mayBelieve(ctx context.Context, tenant dag.Tenant, what string) error {
+	may, err := k.believes(ctx, tenant)
+	if err != nil || may {
+		return err
 	}
-	return nil
+	return mayNotBelieve(ctx, "to "+what)
+}
+
+// mayNotBelieve returns the error for a caller who may only propose.
+func mayNotBelieve(ctx context.Context, what string) error {
+	if access.Asking(ctx).Vouches() {
+		return fmt.Errorf("%w: %s needs a standing of member or owner, and the standing policy counts requests of %s as less", access.ErrMayNot, what, access.CallerIn(ctx))
+	}
+	return fmt.Errorf("%w: %s needs the permission to %s", access.ErrMayNot, what, access.Believe)
 }
 
 // ResolveConflict ends a waiting conflict: it revises the base with the proposal, with the caller's authority, or drops or defers the
 // proposal. If the revision is refused, the conflict goes on waiting. The result always contains the advice of the rules.
 func (k Statements) ResolveConflict(ctx context.Context, tenant dag.Tenant, in api.ConflictResolution) (out api.ResolvedConflict, _ error) {
-	if err := mayBelieve(ctx, "resolve a conflict"); err != nil {
+	if err := k.mayBelieve(ctx, tenant, "resolve a conflict"); err != nil {
 		return out, err
 	}
 	if err := k.kernel.Screen(ctx, tenant, func() []dag.Text { return []dag.Text{{In: "reason", Text: in.Reason}} }); err != nil {
@@ -351,7 +372,7 @@ func (k Statements) taking(ctx context.Context, tenant dag.Tenant, c *journal.Co
 	if err != nil {
 		return nil, err
 	}
-	k.decideUnder(ctx, made, p, id)
+	k.decideUnder(made, p, id)
 	made.Allow = nil // the kind was allowed when the proposal was recorded
 	return &made.Request, nil
 }
