@@ -161,6 +161,7 @@ type HeldStatement struct {
 	Since      dag.Seq     `json:"since,omitempty" is:"Seq" doc:"The number from which on its revision is believed."`
 	Title      string      `json:"title,omitempty" doc:"The title of its revision, as contexts show it."`
 	Summary    string      `json:"summary,omitempty" doc:"The text of its revision, as contexts show it."`
+	Standing   string      `json:"standing" is:"outside|guest|agent|member|owner" doc:"Whose word it counts as; of a derived statement, the least of those from which it follows."`
 }
 
 // A BeliefBase lists the statements believed in a space.

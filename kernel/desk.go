@@ -74,6 +74,12 @@ func (k desk) Policy(ctx context.Context, tenant dag.Tenant, id policy.ID) (poli
 	return Policies(k).Get(ctx, tenant, id)
 }
 
+// Course implements [space.Kernel].
+func (k desk) Course(ctx context.Context, tenant dag.Tenant, asOf dag.Seq) (standing.Course, error) {
+	course, err := surveyed(k).Course(ctx, tenant, asOf)
+	return course.Until(asOf), err
+}
+
 // OfAgent implements [space.Kernel]. A caller is an agent if it asks over stdio or with a key of the role access.Agent.
 func (k desk) OfAgent(ctx context.Context, tenant dag.Tenant, by string) (bool, error) {
 	if by == access.Stdio || access.CheckID(by) != nil {

@@ -9,7 +9,9 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/journal"
+	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/standing"
 )
 
 // worded returns a literal with its wording, if that is known, in the form of the API.
@@ -85,10 +87,18 @@ func acted(a *journal.Acted, err error) (out api.KrefChange, _ error) {
 }
 
 // answer returns the stated literals of a base, and the literals that follow by rules and are not stated, by ascending statement and item.
-func (b *Base) answer(space belief.Space) api.BeliefBase {
+func (k View) answer(ctx context.Context, tenant dag.Tenant, b *Base, space belief.Space) (out api.BeliefBase, err error) {
+	course, err := k.kernel.Course(ctx, tenant, b.AsOf)
+	if err != nil {
+		return out, err
+	}
+	countsAs := func(r *journal.Revision) standing.Standing {
+		of, _ := course.OfBelief(r.Seq, r.By, r.Vouched())
+		return of.Standing
+	}
 	list := []api.HeldStatement{}
 	add := func(l belief.Literal, r *journal.Revision, span belief.Span) *api.HeldStatement {
-		h := api.HeldStatement{WrittenStatement: worded(l, r.Wording), Item: r.Item, Revision: r.Number}
+		h := api.HeldStatement{WrittenStatement: worded(l, r.Wording), Item: r.Item, Revision: r.Number, Standing: countsAs(r).String()}
 		if !r.Withheld {
 			h.Title, h.Summary = r.Title, r.Summary
 		}
@@ -109,7 +119,12 @@ func (b *Base) answer(space belief.Space) api.BeliefBase {
 		for _, i := range f.Support { // find the rule that concludes the literal
 			h := &b.Held[i]
 			if s := h.Stated(); s.Literal == f.Literal && s.Premises != nil {
-				add(f.Literal, h.Revision, belief.Span{From: f.Spans[0].From, Until: f.Spans[len(f.Spans)-1].Until}).Derived = true
+				derived := add(f.Literal, h.Revision, belief.Span{From: f.Spans[0].From, Until: f.Spans[len(f.Spans)-1].Until})
+				least := standing.Owner
+				for _, i := range f.Support {
+					least = min(least, countsAs(b.Held[i].Revision))
+				}
+				derived.Derived, derived.Standing = true, least.String()
 				break
 			}
 		}
@@ -117,7 +132,7 @@ func (b *Base) answer(space belief.Space) api.BeliefBase {
 	slices.SortFunc(list, func(x, y api.HeldStatement) int {
 		return cmp.Or(x.BeliefStatement.Compare(y.BeliefStatement), strings.Compare(string(x.Item), string(y.Item)), cmp.Compare(x.Revision, y.Revision))
 	})
-	return api.BeliefBase{AsOf: b.AsOf, Space: space, Policy: policy.ID(b.Policy), Statements: list}
+	return api.BeliefBase{AsOf: b.AsOf, Space: space, Policy: policy.ID(b.Policy), Statements: list}, nil
 }
 
 // itemRevision converts a revision to the form of the API. The statements of an erased revision are left out.

@@ -62,6 +62,8 @@ type Records interface {
 	AsOf(ctx context.Context, tenant dag.Tenant, asOf dag.Seq) (dag.Seq, error)
 	// Policy returns a registered policy.
 	Policy(ctx context.Context, tenant dag.Tenant, id policy.ID) (policy.Registered, error)
+	// Course returns the settings of the standing policy up to a number.
+	Course(ctx context.Context, tenant dag.Tenant, asOf dag.Seq) (standing.Course, error)
 	// OfAgent reports whether the recorded name of a caller is an agent's.
 	OfAgent(ctx context.Context, tenant dag.Tenant, by string) (bool, error)
 }

@@ -1,6 +1,7 @@
 package space_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -236,6 +237,62 @@ func TestLowered(t *testing.T) {
 		}
 		if tried < 12 {
 			t.Errorf("%d operations were tried", tried)
+		}
+	})
+}
+
+// TestWhose lists what the owner, a member's key and an agent state, and what follows from it, and then puts a policy in force that lowers the key: its statements
+// count as a guest's, also its rule, which binds nobody any more, and the list as of before says what it said then.
+func TestWhose(t *testing.T) {
+	kerneltest.EachStore(t, func(t *testing.T, k *kernel.Kernel) {
+		ctx := t.Context()
+		chain(t, k, 1)
+		believing(t, k)
+		if err := k.Policies().Register(ctx, tenant, must(policy.Bind("lowered@1", counts.NewPolicy(counts.Rule{Key: "0123456789abcdef", Standing: counts.Guest})))); err != nil {
+			t.Fatal(err)
+		}
+		key := access.As(ctx, access.Identity{Tenant: tenant, Role: access.Admin, Subject: "0123456789abcdef"})
+		states := func(ctx context.Context, op journal.Operator, kind, subject, predicate, object string, premises ...belief.Literal) {
+			o := asking(op, subject, predicate, object)
+			o.Kind, o.Premises = kind, premises
+			must(k.Beliefs().Operate(ctx, tenant, o))
+		}
+		states(ctx, journal.Revise, "fact", "tank", "feeds", "pump")
+		states(key, journal.Revise, "fact", "pump", "is", "on")
+		states(ctx, journal.Revise, "fact", "pump", "runs", "tank", belief.Literal{Subject: "tank", Predicate: "feeds", Object: "pump"}, belief.Literal{Subject: "pump", Predicate: "is", Object: "on"})
+		states(access.As(ctx, access.Identity{Role: access.Agent, Subject: access.Stdio}), journal.Propose, "fact", "tank", "feeds", "valve")
+		states(ctx, journal.Revise, "fact", "valve", "runs", "tank", belief.Literal{Subject: "tank", Predicate: "feeds", Object: "valve"})
+		states(key, journal.Revise, "hard_rule", "valve", "stays", "shut")
+		before := must(k.Turns().Head(ctx, tenant))
+		whose := func(base api.BeliefBase, err error) (list []string) {
+			for _, s := range must(base, err).Statements {
+				list = append(list, fmt.Sprintf("%s %s %s %s", s.Subject, s.Predicate, s.Object, s.Standing))
+			}
+			return list
+		}
+		base := func(asOf dag.Seq) []string {
+			return whose(k.Beliefs().Base(ctx, tenant, api.BaseQuery{Space: beliefSpace, AsOf: asOf}))
+		}
+		rules := func(asOf dag.Seq) []string {
+			return whose(k.Beliefs().Rules(ctx, tenant, api.RulesQuery{Space: beliefSpace, AsOf: asOf}))
+		}
+		then := []string{"pump is on member", "pump runs tank member", "tank feeds pump owner", "tank feeds valve agent", "valve runs tank agent", "valve stays shut member"}
+		now := []string{"pump is on guest", "pump runs tank guest", "tank feeds pump owner", "tank feeds valve agent", "valve runs tank agent", "valve stays shut guest"}
+		if got := base(0); !slices.Equal(got, then) {
+			t.Errorf("%q, want %q", got, then)
+		}
+		if got := rules(0); !slices.Equal(got, then[5:]) {
+			t.Errorf("rules: %q", got)
+		}
+		must(k.Standings().Set(ctx, tenant, api.NewStanding{PolicyID: "lowered@1"}))
+		if got := base(0); !slices.Equal(got, now) {
+			t.Errorf("lowered: %q, want %q", got, now)
+		}
+		if got := rules(0); len(got) != 0 {
+			t.Errorf("rules of a lowered key: %q", got)
+		}
+		if got, of := base(before), rules(before); !slices.Equal(got, then) || !slices.Equal(of, then[5:]) {
+			t.Errorf("as of %d: %q, rules %q", before, got, of)
 		}
 	})
 }

@@ -68,7 +68,9 @@ func (k View) Base(ctx context.Context, tenant dag.Tenant, in api.BaseQuery) (ou
 	if err != nil {
 		return out, err
 	}
-	out = b.answer(in.Space)
+	if out, err = k.answer(ctx, tenant, b, in.Space); err != nil {
+		return out, err
+	}
 	if subject == "" {
 		return out, nil
 	}
@@ -96,7 +98,15 @@ func (k View) Diff(ctx context.Context, tenant dag.Tenant, in api.BaseDiffQuery)
 	if err != nil {
 		return out, err
 	}
-	old, now := before.answer(in.Space).Statements, after.answer(in.Space).Statements
+	was, err := k.answer(ctx, tenant, before, in.Space)
+	if err != nil {
+		return out, err
+	}
+	is, err := k.answer(ctx, tenant, after, in.Space)
+	if err != nil {
+		return out, err
+	}
+	old, now := was.Statements, is.Statements
 	beyond := func(list, other []api.HeldStatement) []api.HeldStatement {
 		return slices.DeleteFunc(slices.Clone(list), func(a api.HeldStatement) bool {
 			return slices.ContainsFunc(other, func(b api.HeldStatement) bool {
@@ -113,16 +123,20 @@ func (k View) Rules(ctx context.Context, tenant dag.Tenant, in api.RulesQuery) (
 	if err != nil {
 		return api.BeliefBase{}, err
 	}
-	return b.answer(in.Space), nil
+	return k.answer(ctx, tenant, b, in.Space)
 }
 
-// Constraints returns the elements of the constraints of a space as of a number; 0 is the present.
+// Constraints returns the elements of the constraints of a space as of a number; 0 is the present. What counts as less than a member's word constrains nothing.
 func (k View) Constraints(ctx context.Context, tenant dag.Tenant, space belief.Space, asOf dag.Seq) (*Base, error) {
 	b, err := k.Held(ctx, tenant, space, asOf, nil)
 	if err != nil {
 		return nil, err
 	}
 	p, _, err := k.kindsOf(ctx, tenant, space, b.AsOf)
+	if err != nil {
+		return nil, err
+	}
+	course, err := k.kernel.Course(ctx, tenant, b.AsOf)
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +147,7 @@ func (k View) Constraints(ctx context.Context, tenant dag.Tenant, space belief.S
 		if err != nil {
 			return nil, err
 		}
-		if is {
+		if at, _ := course.OfBelief(r.Seq, r.By, r.Vouched()); is && at.Standing.Orders() {
 			of.Held, of.Elements = append(of.Held, b.Held[i]), append(of.Elements, b.Elements[i])
 		}
 	}

@@ -1031,6 +1031,7 @@ HeldStatement = TypedDict(
         "predicate": "str",
         "revision": "int",
         "since": "NotRequired[int]",
+        "standing": "Literal['outside', 'guest', 'agent', 'member', 'owner']",
         "subject": "str",
         "summary": "NotRequired[str]",
         "title": "NotRequired[str]",

@@ -1029,6 +1029,8 @@ export interface HeldStatement {
   revision: number;
   /** The number from which on its revision is believed. */
   since?: number;
+  /** Whose word it counts as; of a derived statement, the least of those from which it follows. */
+  standing: "outside" | "guest" | "agent" | "member" | "owner";
   subject: string;
   /** The text of its revision, as contexts show it. */
   summary?: string;

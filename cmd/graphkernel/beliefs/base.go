@@ -41,7 +41,7 @@ func printBase(w io.Writer, b *api.BeliefBase) {
 
 func printHeld(w io.Writer, list []api.HeldStatement) {
 	timed := slices.ContainsFunc(list, func(h api.HeldStatement) bool { return holds(h.ValidFrom, h.ValidUntil) != "" })
-	header := table.Row{"since", "statement", "item", "revision"}
+	header := table.Row{"since", "whose", "statement", "item", "revision"}
 	if timed {
 		header = append(header, "holds")
 	}
@@ -52,7 +52,7 @@ func printHeld(w io.Writer, list []api.HeldStatement) {
 		if h.Derived {
 			since, what = "", what+", by rule"
 		}
-		row := table.Row{since, what, oneLine(string(h.Item), len(h.Item)), h.Revision}
+		row := table.Row{since, h.Standing, what, oneLine(string(h.Item), len(h.Item)), h.Revision}
 		if timed {
 			row = append(row, holds(h.ValidFrom, h.ValidUntil))
 		}

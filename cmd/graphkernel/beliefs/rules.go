@@ -136,8 +136,8 @@ func rulesCommand(a *cli.App) *cobra.Command {
 	return cli.Op(a, api.BeliefRules, cli.Command[api.RulesQuery, api.BeliefBase]{
 		Use:   "rules SPACE",
 		Short: "List all rules of a space",
-		Long: `Lists all statements of the constraints of a space: statements by persons, of the kinds that the space's policy
-marks hard or always. The list is never shortened.`,
+		Long: `Lists all statements of the constraints of a space: statements of the owner and members, of the kinds that the
+space's policy marks hard or always (graphkernel standing says whose words count). The list is never shortened.`,
 		Example: `  graphkernel belief rules acme/support`,
 		Args:    inSpace, Completes: a.Stores.CompleteSpaces(),
 		Hint: func(in *api.RulesQuery) string { return spaceHint(string(in.Space), 0) },
@@ -150,7 +150,7 @@ marks hard or always. The list is never shortened.`,
 						fmt.Fprintf(w, "    %s\n", strings.ReplaceAll(render.Visible(text), "\n", "\n    "))
 					}
 				}
-				fmt.Fprintf(w, "    %s\n", address(string(s.Item), s.Revision))
+				fmt.Fprintf(w, "    %s's, %s\n", s.Standing, address(string(s.Item), s.Revision))
 			}
 			fmt.Fprintf(w, "%s, as of %d, under %s\n", cli.Count(len(out.Statements), "rule"), out.AsOf, out.Policy)
 		},
