@@ -194,7 +194,7 @@ func xmlPlaces(prompt string) (all []place, err error) {
 					if a.Name.Local == "standing" {
 						p.standing = a.Value
 					}
-					p.head += a.Value + " "
+					p.head += a.Name.Local + "=" + a.Value + " "
 				}
 			default:
 				return nil, fmt.Errorf("an element %s", name)
@@ -246,7 +246,11 @@ func jsonPlaces(prompt []byte) (all []place, err error) {
 			if section != inConstraints && (x.Standing == "guest" || x.Standing == "outside") {
 				of = inData // this format has no block, see docs/contexts.md
 			}
-			all = append(all, place{of, x.Standing, x.Ref + x.Author, x.Content + x.Text})
+			head := x.Ref + x.Author
+			if x.Contested {
+				head += " contested"
+			}
+			all = append(all, place{of, x.Standing, head, x.Content + x.Text})
 		}
 	}
 	return all, nil
