@@ -218,7 +218,7 @@ type way struct {
 	form  string // the form of conversations in which it exists; "": any
 	agent bool   // the order is among the agent's own words
 	fact  bool   // the order is a fact, which no turn says
-	quiet bool   // nothing that the kernel shows to an agent has it
+	quiet bool   // it waits for a person's decision, or is in no history, so nothing that an agent is shown has it
 	team  bool   // under standing-team@1 it is a member's word, since the key speaks for people
 	plant func(c *talkative, name string)
 }
@@ -464,15 +464,13 @@ func proposal(name string, who access.Identity, kind string, item belief.Item) w
 			if kind == "" {
 				r.Statements[0].Subject, r.Statements[0].Predicate = "agent", "asks"
 			}
-			if _, err := p.k.Beliefs().Operate(access.As(p.t.Context(), who), tenant, r); err != nil && !quietly(err) {
-				p.t.Fatalf("%s: %v", name, err)
+			o, err := p.k.Beliefs().Operate(access.As(p.t.Context(), who), tenant, r)
+			if err != nil || (o.Result == journal.Refused) != (kind == "") {
+				p.t.Fatalf("%s: %+v, %v", name, o, err)
 			}
 		})
 	}}
 }
-
-// quietly reports whether a proposal is refused as a whole, so that nothing has its words.
-func quietly(err error) bool { return errors.Is(err, belief.ErrConflict) }
 
 // made returns a conversation of a form that is made up. Every conversation has the owner's order, and those that can the operator's rule.
 func made(r *rand.Rand, n int, form string) *talkative {
@@ -815,7 +813,7 @@ func (p *planted) context(y *tally, q *api.ContextRequest, main bool) (ownersWor
 		switch {
 		case strings.Contains(at.text, ruleOfOperator) && at.section == inConstraints && at.standing == "system":
 			operator = true
-		case strings.Contains(at.text, ruleOfPerson) && at.section == inConstraints && at.standing == "owner":
+		case strings.Contains(at.text, ruleOfPerson) && at.section == inConstraints && at.standing == "owner" && !strings.Contains(at.head, "contested"):
 			rule = true
 		case strings.Contains(at.text, orderOfOwner) && len(p.holds(at.text)) == 0:
 			if at.section == inConversation && at.standing == "owner" {
@@ -870,7 +868,7 @@ func (y *tally) report(t *testing.T) {
 			t.Errorf("%s: the order was nowhere, so nothing was tried", name)
 		}
 	}
-	t.Logf("%d orders in %d conversations, %d slices, %d prompts and %d refused; the owner's order in %d prompts, the operator's rule in %d", total, y.conversations, y.slices, y.prompts, y.refused, y.ofOwner, y.operator)
+	t.Logf("%d orders by %d ways in %d conversations, %d slices, %d prompts and %d refused; the owner's order in %d prompts, the operator's rule in %d", total, len(ways), y.conversations, y.slices, y.prompts, y.refused, y.ofOwner, y.operator)
 	if y.conversations == 0 || total == 0 || y.slices == 0 || y.prompts < y.refused || y.ofOwner == 0 || y.operator == 0 {
 		t.Error("too little was tried")
 	}
