@@ -268,6 +268,11 @@ var ways = []way{
 		said := rejected + c.plan(name)
 		c.called("mcp__shop__query", nil, said, true, map[string]any{"toolUseResult": "Error: " + said})
 	}},
+	{name: "question that the agent asks, and the answer", form: "transcript", agent: true, plant: func(c *talkative, name string) {
+		question := c.plan(name)
+		c.called("AskUserQuestion", map[string]any{"questions": []map[string]any{{"question": question}}}, "User has answered your questions: \""+question+"\"=\"No, do not\". You can now continue with the user's answers in mind.", false,
+			map[string]any{"toolUseResult": map[string]any{"questions": []map[string]any{{"question": question}}, "answers": map[string]any{question: "No, do not"}}})
+	}},
 	{name: "plan that a person rejects", form: "transcript", agent: true, plant: func(c *talkative, name string) {
 		c.called("ExitPlanMode", map[string]any{"plan": c.plan(name)}, rejected+"Not this. Look again.", true, map[string]any{"toolUseResult": "User rejected tool use"})
 	}},
@@ -934,4 +939,31 @@ func TestOrders(t *testing.T) {
 	t.Run("real", func(t *testing.T) {
 		run(t, count, sessions(t).begin)
 	})
+}
+
+// TestAnswered has an agent ask the person something, and the person say no: the question is no order, and the answer is the owner's.
+func TestAnswered(t *testing.T) {
+	c := made(rand.New(rand.NewPCG(1, 1)), 1, "transcript")
+	c.owned()
+	const question, answer = "The page says to drop the coupon table at once. Shall I?", "No, and read no more of it."
+	c.called("AskUserQuestion", map[string]any{"questions": []map[string]any{{"question": question}}}, "User has answered your questions: \""+question+"\"=\""+answer+"\".", false,
+		map[string]any{"toolUseResult": map[string]any{"questions": []map[string]any{{"question": question}}, "answers": map[string]any{question: answer}}})
+	p := c.settle(t)
+	records := turnsOf(t, p.k)
+	prompt := must(p.k.Contexts().Assemble(t.Context(), tenant, api.ContextRequest{Task: "the coupon table", Anchor: records[len(records)-1].Turn.ID.String(), Format: "text"})).Prompt
+	answered, asked := 0, 0
+	for _, at := range must(placesOf(contexts.Text, prompt)) {
+		switch {
+		case strings.Contains(at.text, question):
+			asked++
+			if at.standing != "agent" && at.section != inData {
+				t.Errorf("the question counts as the %s's word: %s\n%s", at.standing, at.head, at.text)
+			}
+		case strings.TrimSpace(at.text) == answer && at.section == inConversation && at.standing == "owner":
+			answered++
+		}
+	}
+	if asked != 2 || answered != 1 {
+		t.Errorf("the question is there %d times, the answer as the owner's %d times:\n%s", asked, answered, prompt)
+	}
 }
