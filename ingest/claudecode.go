@@ -325,6 +325,12 @@ func (s *claudeSession) setAuthor(rec *claudeRecord, t *claudeTurn, agent *claud
 		if d.Author = rec.answeredBy(d.Attrs[attrTool]); d.Author == "" {
 			d.Author = authorName("tool", name, &rec.noted)
 		}
+		if said := rec.answers(d.Attrs[attrTool]); said != "" && t.typed == nil {
+			t.typed = &claudeTurn{}
+			rec.said(t.typed, []*canon.Value{{Kind: canon.String, Text: said}})
+			rec.finish(t.typed)
+			t.typed.author = authorHuman
+		}
 	case voiceHarness:
 		d.Author = authorClaudeCode
 	case voiceUser:

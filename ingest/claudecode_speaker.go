@@ -244,29 +244,20 @@ func claudeOrigin(v *canon.Value, noted *counts) (kind, author string) {
 
 // answeredBy returns the author of a result that is not the tool, or "".
 //
-// A person rejects a call, answers a question, approves a plan or stops a tool. Newer versions record a denial in
+// A person rejects a call, approves a plan or stops a tool. Newer versions record a denial in
 // toolDenialKind. In older versions toolUseResult is rejectionMark, where a tool's own error would begin with "Error: "; or the
 // error of a built-in tool is exactly Claude Code's sentence. MCP servers (mcp__SERVER__NAME) choose the text of their errors,
 // and so did commands before version 2: for them only the mark counts.
 func (rec *claudeRecord) answeredBy(tool string) string {
 	v := rec.v
-	var result *canon.Value
-	for _, b := range items(object(v, "message"), "content") {
-		if text(b, "type") == blockResult {
-			if result != nil {
-				return ""
-			}
-			result = b
-		}
-	}
+	result := rec.onlyResult()
 	if result == nil {
 		return ""
 	}
 	if !isTrue(result, "is_error") {
 		given := object(v, "toolUseResult")
 		switch {
-		case tool == "AskUserQuestion" && object(given, "answers") != nil,
-			tool == "ExitPlanMode" && given != nil && given.Get("plan") != nil && !isTrue(given, "isAgent") && !isTrue(given, "awaitingLeaderApproval"):
+		case tool == "ExitPlanMode" && given != nil && given.Get("plan") != nil && !isTrue(given, "isAgent") && !isTrue(given, "awaitingLeaderApproval"):
 			return authorHuman
 		}
 		return ""
@@ -290,6 +281,33 @@ func (rec *claudeRecord) answeredBy(tool string) string {
 		return authorHuman
 	}
 	return authorClaudeCode
+}
+
+// onlyResult returns the result of a record that has one, or nil.
+func (rec *claudeRecord) onlyResult() (result *canon.Value) {
+	for _, b := range items(object(rec.v, "message"), "content") {
+		if text(b, "type") == blockResult {
+			if result != nil {
+				return nil
+			}
+			result = b
+		}
+	}
+	return result
+}
+
+// answers returns a person's answers to the questions of a call, a line each, or "". The result of the call repeats the questions, which are the agent's words, so
+// it stays the tool's.
+func (rec *claudeRecord) answers(tool string) string {
+	given := object(object(rec.v, "toolUseResult"), "answers")
+	if result := rec.onlyResult(); result == nil || isTrue(result, "is_error") || tool != "AskUserQuestion" || given == nil {
+		return ""
+	}
+	var said []string
+	for i := range given.Members {
+		said = append(said, texts(&given.Members[i].Value)...)
+	}
+	return strings.TrimSpace(strings.Join(said, "\n"))
 }
 
 // The texts of a rejected call: the mark in the structured result, and the results with and without a person's words.

@@ -116,6 +116,7 @@ func TestClaudeCodeImitations(t *testing.T) {
 		{"an MCP server's error that is blocks", claude("mcp__shop__get", v, `"toolUseResult":`+quoted(rejectionMark)+`,"message":{"content":[{"type":"tool_result","tool_use_id":"t1","is_error":true,"content":[{"type":"text","text":`+quoted(claimed)+`}]}]}`), dag.VoiceHarness, authorClaudeCode},
 		{"an MCP tool named like a question", claude("mcp__shop__AskUserQuestion", v, claudeResult("User has answered: "+imitated, "false", `{"answers":{"a":"b"}}`)), dag.VoiceTool, tool("mcp__shop__AskUserQuestion")},
 		{"a tool named like a question, folded", claude("askuserquestion", v, claudeResult(imitated, "false", `{"answers":{"a":"b"}}`)), dag.VoiceTool, tool("askuserquestion")},
+		{"a question that a person answers", claude("AskUserQuestion", v, claudeResult("User has answered: "+quoted(imitated)+"=No", "false", `{"answers":{`+quoted(imitated)+`:"No"}}`)), dag.VoiceTool, tool("AskUserQuestion")},
 		{"a question without answers", claude("AskUserQuestion", v, claudeResult(imitated, "false", `{"questions":[]}`)), dag.VoiceTool, tool("AskUserQuestion")},
 		{"a question that failed", claude("AskUserQuestion", v, claudeResult(imitated, "true", `{"answers":{"a":"b"}}`)), dag.VoiceTool, tool("AskUserQuestion")},
 		{"an agent's plan", claude("ExitPlanMode", v, claudeResult(imitated, "false", `{"plan":"p","isAgent":true}`)), dag.VoiceTool, tool("ExitPlanMode")},
@@ -214,7 +215,8 @@ func TestClaudeCodePersons(t *testing.T) {
 		{"a rejection that is told", claude("mcp__shop__set", "2.1.205", `"toolDenialKind":"user-rejected",`+failed(claimed)), dag.VoicePerson, authorHuman},
 		{"a rejection that is told, with nothing else", claude("Edit", "2.1.205", `"toolDenialKind":"user-rejected","message":{"content":[{"type":"tool_result","tool_use_id":"t1","is_error":true,"content":`+quoted(claimed)+`}]}`), dag.VoicePerson, authorHuman},
 		{"a rejected plan", claude("ExitPlanMode", v, failed(claimed)), dag.VoicePerson, authorHuman},
-		{"an answer", claude("AskUserQuestion", v, claudeResult("User has answered: "+imitated, "false", `{"answers":{"a":"b"}}`)), dag.VoicePerson, authorHuman},
+		{"an answer", claude("AskUserQuestion", v, claudeResult("User has answered.", "false", `{"answers":{"a":`+quoted(imitated)+`}}`)), dag.VoicePerson, authorHuman},
+		{"an answer of several", claude("AskUserQuestion", v, claudeResult("User has answered.", "false", `{"answers":{"a":"b","c":["d",`+quoted(imitated)+`]}}`)), dag.VoicePerson, authorHuman},
 		{"an approval", claude("ExitPlanMode", v, claudeResult("User has approved: "+imitated, "false", `{"plan":null,"isAgent":false}`)), dag.VoicePerson, authorHuman},
 	})
 }
@@ -440,7 +442,7 @@ func TestRealPersons(t *testing.T) {
 			got[kind]++
 		}
 	}
-	if diff := cmp.Diff(map[string]int{"prompt": 81, "queued": 5, "command": 2, "rejection": 8, "answer": 3, "typed with a result": 1}, got); diff != "" {
+	if diff := cmp.Diff(map[string]int{"prompt": 81, "queued": 5, "command": 2, "rejection": 8, "answer": 2, "typed with a result": 2}, got); diff != "" {
 		t.Error(diff)
 	}
 }
