@@ -144,9 +144,9 @@ func (c *Corpus) last(text string) Question {
 	return Question{Text: text, Anchor: t.ID, AsOf: t.Seq}
 }
 
-// layout returns the layout of a prompt without turns, in markdown.
+// layout returns the layout of a prompt without turns, in markdown. Its note is that of contexts of the past, since each question names its number.
 func layout() *contexts.Layout {
-	return contexts.NewLayout(&contexts.Request{Format: contexts.Markdown, RulesAsOf: 1}, "")
+	return contexts.NewLayout(&contexts.Request{Format: contexts.Markdown, RulesAsOf: 1, Past: true}, "")
 }
 
 // cost returns the tokens of a prompt of turns, headings and markup included.

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/slice/contexts"
 )
 
 // An Evaluation asks strategies and gathers the rows of the table.
@@ -103,6 +104,29 @@ func (a *answers) within(budget int, gold map[dag.TurnID]bool) measure {
 			return 0, err
 		}
 		return recall(a.c.pack(list, budget), gold), nil
+	}
+}
+
+// markup returns the share of the tokens of a prompt, of what a strategy chooses within a budget, that are not those of the turns' texts; 0 if it chooses nothing.
+func (a *answers) markup(budget int) measure {
+	return func(n int) (float64, error) {
+		list, err := a.chosen(n, budget)
+		if err != nil {
+			return 0, err
+		}
+		packed := a.c.pack(list, budget)
+		if len(packed) == 0 {
+			return 0, nil
+		}
+		ids, texts := []dag.TurnID{}, 0
+		for _, id := range list {
+			if packed[id] {
+				ids = append(ids, id)
+				texts += contexts.Tokens(a.c.turn(id).Content)
+				delete(packed, id)
+			}
+		}
+		return 1 - float64(texts)/float64(a.c.cost(ids)), nil
 	}
 }
 

@@ -42,7 +42,7 @@ func locomo(ctx context.Context, e *Evaluation) error {
 	if err := json.Unmarshal(data, &all); err != nil {
 		return err
 	}
-	ten, evidence := &scores{}, map[int]*scores{}
+	ten, markup, evidence := &scores{}, &scores{}, map[int]*scores{}
 	for _, budget := range budgets {
 		evidence[budget] = &scores{}
 	}
@@ -71,6 +71,9 @@ func locomo(ctx context.Context, e *Evaluation) error {
 			if err := ten.add(a, a.among(10, gold)); err != nil {
 				return err
 			}
+			if err := markup.add(a, a.markup(4_000)); err != nil {
+				return err
+			}
 			for _, budget := range budgets {
 				if err := evidence[budget].add(a, whole(a.within(budget, gold))); err != nil {
 					return err
@@ -82,6 +85,7 @@ func locomo(ctx context.Context, e *Evaluation) error {
 	for _, budget := range budgets {
 		e.row("LoCoMo", fmt.Sprintf("all evidence within %d tokens", budget), evidence[budget])
 	}
+	e.row("LoCoMo", "markup in a prompt of 4000 tokens", markup)
 	return e.checkFloors(ten)
 }
 
