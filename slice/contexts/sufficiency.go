@@ -28,25 +28,26 @@ type Sufficiency struct {
 // not count, and forms of a word count as one word. A task without words is fully covered.
 func (b *Bundle) Sufficiency() Sufficiency {
 	a := analysis.English
-	there := map[string]bool{}
+	there, known := map[string]bool{}, map[analysis.Piece]bool{}
+	add := func(text string) {
+		for p := range analysis.Pieces(text) {
+			if !known[p] { // most words come many times, and a stem costs more than a look
+				known[p] = true
+				there[a.Term(p)] = true
+			}
+		}
+	}
 	for i := range b.Turns {
-		for _, term := range a.Terms(nil, b.Turns[i].Body.Content) {
-			there[term] = true
-		}
-		for _, term := range a.Terms(nil, b.Turns[i].Body.Author) {
-			there[term] = true
-		}
+		add(b.Turns[i].Body.Content)
+		add(b.Turns[i].Body.Author)
 	}
 	for i := range b.Facts {
-		for _, term := range a.Terms(nil, FactText(&b.Facts[i])) {
-			there[term] = true
-		}
+		add(FactText(&b.Facts[i]))
 	}
 	for i := range b.Beliefs {
-		for _, term := range a.Terms(nil, BeliefText(&b.Beliefs[i])) {
-			there[term] = true
-		}
+		add(BeliefText(&b.Beliefs[i]))
 	}
+	delete(there, "")
 	s := Sufficiency{Share: dag.One, Level: Healthy}
 	all, found := 0, 0
 	seen := map[string]bool{}
