@@ -77,7 +77,7 @@ A hit is not evidence: for that, cut a slice around it.`,
 	flags.BoolVar(&f.enrich, "enrich", false, "add the facts around the entities that each hit mentions, and rank by both; at most 200 hits")
 	flags.BoolVar(&f.wait, "wait", false, "also read all texts that are not in the index yet, however long that takes; a service reads as many as it does for every search")
 	flags.BoolVar(&f.explain, "explain", false, "show what each score consists of")
-	_ = c.RegisterFlagCompletionFunc("role", cobra.FixedCompletions(turnRoles, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
+	_ = c.RegisterFlagCompletionFunc("role", cobra.FixedCompletions(turnRoles, cobra.ShellCompDirectiveNoFileComp))       // the flag exists
 	_ = c.RegisterFlagCompletionFunc("standing", cobra.FixedCompletions(standings(), cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 	cli.NoFiles(c, "limit", "conversation", "author", "attribute", "since", "until", "as-of", "policy")
 	_ = c.RegisterFlagCompletionFunc("space", func(c *cobra.Command, _ []string, begin string) ([]string, cobra.ShellCompDirective) { // the flag exists

@@ -23,7 +23,7 @@ type shownOne struct {
 	Held         api.Holding   `json:"held"`
 	Standing     string        `json:"standing"` // how much its words count
 
-	why  string // it has the standing
+	why string // it has the standing
 
 	here map[string]*ShownTurn
 }
