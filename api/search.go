@@ -15,13 +15,14 @@ var SearchTurns = declare[Search, Found](Spec{ID: "searchTurns", Method: "POST",
 // A Search asks for turns by words.
 type Search struct {
 	Query        string              `json:"query" min:"1" max:"4096" tool:"Words or a question."`
-	Limit        int                 `json:"limit,omitempty" is:"1..10000" default:"10" doc:"The most hits to return." tool:"At most this many hits; default 10."`
-	Conversation *dag.ConversationID `json:"conversation,omitempty" doc:"Only turns of this conversation." tool:"Only turns of this conversation."`
-	Role         string              `json:"role,omitempty" is:"Role" doc:"Only turns of this role." tool:"Only turns of this role."`
+	Limit        int                 `json:"limit,omitempty" is:"1..10000" default:"10" doc:"The most hits to return." tool:"Default 10."`
+	Conversation *dag.ConversationID `json:"conversation,omitempty" doc:"Only turns of this conversation." tool:"Only of this conversation."`
+	Role         string              `json:"role,omitempty" is:"Role" doc:"Only turns of this role." tool:"Only of this role."`
 	Author       string              `json:"author,omitempty" max:"128" doc:"Only turns of this author, written as in the turns." tool:"Such as human:anna."`
+	Standing     string              `json:"standing,omitempty" is:"outside|guest|agent|member|owner|system" doc:"Only turns of this standing as of the number of the search, among the hits that the policy allows: whose words count." tool:"Only of this standing."`
 	Attributes   *Attributes         `json:"attributes,omitempty" doc:"Only turns that have each of these attributes." tool:"-"`
-	Since        *dag.Time           `json:"since,omitempty" doc:"Only turns that were created at this time or later." tool:"Only turns created at this time or later, RFC 3339."`
-	Until        *dag.Time           `json:"until,omitempty" doc:"Only turns that were created before this time." tool:"Only turns created before this time, RFC 3339."`
+	Since        *dag.Time           `json:"since,omitempty" doc:"Only turns that were created at this time or later." tool:"From, RFC 3339."`
+	Until        *dag.Time           `json:"until,omitempty" doc:"Only turns that were created before this time." tool:"Before, RFC 3339."`
 	Space        belief.Space        `json:"space,omitempty" is:"BeliefSpace" doc:"Only turns that support something that is believed in this space, as of the number of the search." tool:"-"`
 	AsOf         dag.Seq             `json:"as_of,omitempty" is:"Seq" doc:"Search the graph as of this sequence number; 0 is the present." tool:"-"`
 	Policy       policy.ID           `json:"policy,omitempty" is:"PolicyID" doc:"The policy of the search; recall@1 if left out." tool:"-"`
@@ -58,6 +59,7 @@ type Hit struct {
 	Score        int                `json:"score" doc:"The score for this query; scores of other queries are not comparable."`
 	Role         string             `json:"role" is:"Role"`
 	Author       string             `json:"author"`
+	Standing     string             `json:"standing" is:"outside|guest|agent|member|owner|system" doc:"How much its words count, as of the number of the search: an order from member on, else information or data."`
 	CreatedAt    dag.Time           `json:"created_at" is:"Time"`
 	Content      string             `json:"content" doc:"The text of the turn."`
 	Parts        *HitParts          `json:"parts,omitempty" doc:"What the score consists of, if explain was set."`

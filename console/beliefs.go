@@ -78,7 +78,7 @@ func because(premises []api.WrittenStatement) h.Node {
 func heldTable(space string, asOf uint64, list []api.HeldStatement) h.Node {
 	return table("Statements", "Statement|Whose|Item|Holds|Since number", h.Map(list, func(s api.HeldStatement) h.Node {
 		return h.Tr(h.Td(link(whyPath(space, asOf, s.BeliefStatement), statement(s.WrittenStatement)), h.If(s.Derived, h.Text(" "), dim("by rule")),
-			h.If(s.Title != "", h.Div(bdi(s.Title))), h.If(s.Summary != "", h.Div(h.Class("dim"), bdi(s.Summary)))), h.Td(h.Text(s.Standing)), h.Td(itemLink(refOf(string(s.Item), s.Revision))), h.Td(holds(s.ValidFrom, s.ValidUntil)), digits(nonzero(s.Since)))
+			h.If(s.Title != "", h.Div(bdi(s.Title))), h.If(s.Summary != "", h.Div(h.Class("dim"), bdi(s.Summary)))), h.Td(counts(s.Standing)), h.Td(itemLink(refOf(string(s.Item), s.Revision))), h.Td(holds(s.ValidFrom, s.ValidUntil)), digits(nonzero(s.Since)))
 	}))
 }
 

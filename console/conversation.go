@@ -17,12 +17,13 @@ import (
 type turnRow struct {
 	Stored api.StoredTurn
 	api.Turn
-	Lane    int          // number of branches to the left of it
-	Parent  string       // the turn that it continues, if that is not the previous one
-	Others  []api.Parent // the turns that it follows by other edges
-	Cut     bool         // the text is longer than shown
-	Parts   []part       // of a turn that changes files
-	Results []turnRow    // the results of its calls that are on the same page
+	Standing string       // how much its words count; "" if it was not asked for
+	Lane     int          // number of branches to the left of it
+	Parent   string       // the turn that it continues, if that is not the previous one
+	Others   []api.Parent // the turns that it follows by other edges
+	Cut      bool         // the text is longer than shown
+	Parts    []part       // of a turn that changes files
+	Results  []turnRow    // the results of its calls that are on the same page
 }
 
 // shownText is the number of bytes of a turn's text in a list, and wholeText on the turn's own page, unless the whole text is requested.
@@ -103,7 +104,7 @@ func (d *conversationData) body(string) h.Node {
 // row shows a turn in the list of its conversation.
 func (t *turnRow) row() h.Node {
 	return h.Li(h.ID("t-"+t.ID), h.Class(fmt.Sprintf("turn lane-%d by-%s", t.Lane, t.Role)),
-		para("head", who(t.Role, t.Author), space, moment(t.CreatedAt), space, dim(t.Phase), space, turnLink(t.ID),
+		para("head", who(t.Role, t.Author), counts(t.Standing), space, moment(t.CreatedAt), space, dim(t.Phase), space, turnLink(t.ID),
 			h.If(t.Parent != "", space, dim("continues"), space, link("#t-"+t.Parent, shortID(t.Parent))),
 			h.Map(t.Others, func(p api.Parent) h.Node { return h.Group{space, dim(p.Kind + " of"), space, turnLink(p.ID)} })),
 		t.text(), h.If(len(t.Results) > 0, turnList(t.Results, "turns results")))
@@ -177,6 +178,9 @@ func conversation(v *visit) (*page, error) {
 			return nil, err
 		}
 		rows = append(rows, row)
+	}
+	if err := v.count(rows, api.StandingsQuery{Conversation: &id}, after); err != nil {
+		return nil, err
 	}
 	d.Title = titleOf(rows)
 	d.Strands = strands(rows)

@@ -16,18 +16,18 @@ import (
 )
 
 type searchData struct {
-	Q, Conversation, Role, Author, Project, Since, Until, Space, AsOf, Policy string
-	Explain                                                                   bool
-	Found                                                                     *api.Found
-	Turns                                                                     []dag.TurnID // whose id begins with the query
-	Issued                                                                    []api.Issued
-	Conversations                                                             []conversationLine
-	Wrong                                                                     string
+	Q, Conversation, Role, Author, Standing, Project, Since, Until, Space, AsOf, Policy string
+	Explain                                                                             bool
+	Found                                                                               *api.Found
+	Turns                                                                               []dag.TurnID // whose id begins with the query
+	Issued                                                                              []api.Issued
+	Conversations                                                                       []conversationLine
+	Wrong                                                                               string
 }
 
 // Narrow reports whether the search is restricted.
 func (d *searchData) Narrow() bool {
-	return d.Conversation+d.Role+d.Author+d.Project+d.Since+d.Until+d.Space+d.AsOf+d.Policy != "" || d.Explain
+	return d.Conversation+d.Role+d.Author+d.Standing+d.Project+d.Since+d.Until+d.Space+d.AsOf+d.Policy != "" || d.Explain
 }
 
 // Named reports whether the query is the prefix of an existing id.
@@ -44,6 +44,7 @@ func (d *searchData) body(string) h.Node {
 			h.Details(h.If(d.Narrow(), h.Open()), h.Summary(h.Text("Only some turns")), h.Div(h.Class("grid"),
 				narrow("author", "by author", "author", d.Author, "human:anna"),
 				h.P(h.Label(h.For("f-role"), h.Text("of role")), h.Select(h.ID("f-role"), h.Name("role"), h.Map([]string{"", "user", "assistant", "tool", "system"}, func(r string) h.Node { return option(r, cmp.Or(r, "any"), d.Role) }))),
+				h.P(h.Label(h.For("f-standing"), h.Text("of standing")), h.Select(h.ID("f-standing"), h.Name("standing"), h.Map(append([]string{""}, standings()...), func(s string) h.Node { return option(s, cmp.Or(s, "any"), d.Standing) }))),
 				narrow("project", "said in folder", "project", d.Project, "/src/shop"),
 				narrow("conversation", "of conversation", "conversation", d.Conversation, ""),
 				narrow("since", "since", "since", d.Since, "2026-01-31"),
@@ -101,7 +102,7 @@ func (d *searchData) hit(found api.Hit) h.Node {
 			why += fmt.Sprintf(", place by likeness %d", p.LikeRank)
 		}
 	}
-	return h.Li(para("head", turnLink(found.Turn), space, who(found.Role, found.Author), space, moment(found.CreatedAt), space, link(turnInConversation(found.Conversation.String(), found.Turn.String(), uint64(found.Seq)), in), h.If(why != "", space, span("why", h.Text(why)))),
+	return h.Li(para("head", turnLink(found.Turn), space, who(found.Role, found.Author), counts(found.Standing), space, moment(found.CreatedAt), space, link(turnInConversation(found.Conversation.String(), found.Turn.String(), uint64(found.Seq)), in), h.If(why != "", space, span("why", h.Text(why)))),
 		h.P(h.Class("excerpt"), h.Dir("auto"), excerpt(found.Content, d.Q)))
 }
 
@@ -119,7 +120,7 @@ const (
 func search(v *visit) (*page, error) {
 	q := v.r.URL.Query()
 	d := searchData{
-		Q: strings.TrimSpace(q.Get("q")), Conversation: q.Get("conversation"), Role: q.Get("role"), Author: q.Get("author"), Project: q.Get("project"),
+		Q: strings.TrimSpace(q.Get("q")), Conversation: q.Get("conversation"), Role: q.Get("role"), Author: q.Get("author"), Standing: q.Get("standing"), Project: q.Get("project"),
 		Since: q.Get("since"), Until: q.Get("until"), Space: q.Get("space"), AsOf: q.Get("as_of"), Policy: q.Get("policy"), Explain: q.Get("explain") != "",
 	}
 	answer := &page{title: "Search", content: &d}
@@ -134,7 +135,7 @@ func search(v *visit) (*page, error) {
 	if idLike(d.Q) {
 		under = "" // only by words: an id has no meaning
 	}
-	in := api.Search{Query: d.Q, Limit: hits, Role: d.Role, Author: d.Author, Policy: policy.ID(cmp.Or(d.Policy, under)), Space: belief.Space(d.Space), Explain: true}
+	in := api.Search{Query: d.Q, Limit: hits, Role: d.Role, Author: d.Author, Standing: d.Standing, Policy: policy.ID(cmp.Or(d.Policy, under)), Space: belief.Space(d.Space), Explain: true}
 	if d.Project != "" {
 		in.Attributes = &api.Attributes{Folder: d.Project}
 	}

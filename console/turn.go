@@ -49,7 +49,7 @@ func (d *turnData) body(string) h.Node {
 	}
 	return h.Group{
 		h.H1(heading), para("dim", h.Text("Turn "), code(short(d.ID))),
-		h.P(who(d.Role, d.Author), space, moment(d.CreatedAt), h.Text(" in "), link(turnInConversation(d.Conversation, d.ID, uint64(d.Stored.Seq)), h.Text("conversation "+short(d.Conversation)))),
+		h.P(who(d.Role, d.Author), counts(d.Standing), space, moment(d.CreatedAt), h.Text(" in "), link(turnInConversation(d.Conversation, d.ID, uint64(d.Stored.Seq)), h.Text("conversation "+short(d.Conversation)))),
 		d.heads(), d.call(), d.words(), h.If(len(d.Results) > 0, section("h-results", "What came of it", turnList(d.Results, "turns"))), d.priorSection(), d.blameSection(), d.childrenSection(), d.heldSection(), d.factsSection(), d.origin(),
 	}
 }
@@ -231,6 +231,11 @@ func turn(v *visit) (*page, error) {
 	if d.turnRow, err = readTurn(&stored, most); err != nil {
 		return nil, err
 	}
+	one := []turnRow{d.turnRow}
+	if err := v.count(one, api.StandingsQuery{Turn: &id}, ""); err != nil {
+		return nil, err
+	}
+	d.Standing = one[0].Standing
 	whole, err := readTurn(&stored, 0)
 	if err != nil {
 		return nil, err

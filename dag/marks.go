@@ -109,6 +109,19 @@ func CheckThings(things []Thing) error {
 	return nil
 }
 
+// VoiceOf returns the voice of a turn of a role with these marks under a reading, as [View.Voice] does.
+func (m *Marks) VoiceOf(role Role, r Reading) Voice {
+	if r != ReadAsMarked && m.foundInText(role) {
+		return VoiceTool
+	}
+	return m.Voice
+}
+
+// foundInText reports whether marks/1 found a person's voice in the text of a turn of role tool.
+func (m *Marks) foundInText(role Role) bool {
+	return m.Rules == Marks1 && m.Voice == VoicePerson && role == RoleTool
+}
+
 // Equal reports whether two turns have the same marks.
 func (m *Marks) Equal(o *Marks) bool {
 	return m.Rules == o.Rules && m.Voice == o.Voice && m.Cost == o.Cost && m.Origin == o.Origin && slices.Equal(m.Things, o.Things)
@@ -150,7 +163,7 @@ const (
 func (s *Skeleton) mark() mark {
 	m := &s.Marks
 	voice := m.Voice
-	if m.Rules == Marks1 && voice == VoicePerson && s.Role == RoleTool {
+	if m.foundInText(s.Role) {
 		voice = byText
 	}
 	return mark(m.Cost) | mark(voice)<<voiceShift | mark(len(m.Things))<<thingsShift

@@ -98,3 +98,25 @@ func TestUntil(t *testing.T) {
 		t.Errorf("got %d and %d", v.Until(1).Seq(), v.Until(3).Seq())
 	}
 }
+
+// TestVoiceOf compares the voice that follows from marks alone with that of a view, for every role and voice under every reading.
+func TestVoiceOf(t *testing.T) {
+	for _, rules := range []dag.MarkRules{dag.Marks1, dag.Marks2} {
+		for role := dag.Role(1); role.String() != ""; role++ {
+			for voice := dag.VoicePerson; voice.String() != ""; voice++ {
+				s := dag.Skeleton{Seq: 1, ID: dag.TurnID{1}, Conversation: dag.ConversationID{1}, Role: role, Phase: 1, Marks: dag.Marks{Rules: rules, Voice: voice, Origin: dag.Origin{Channel: dag.ChannelProgram}}}
+				g := dag.NewGraph()
+				if err := g.Add(&s); err != nil {
+					t.Fatal(err)
+				}
+				for reading := range dag.ReadNow + 1 {
+					v := g.At(1).Under(reading)
+					n, _ := v.Find(s.ID)
+					if got, want := s.Marks.VoiceOf(role, reading), v.Voice(n); got != want {
+						t.Errorf("%s %s of %s under reading %d: %s, want %s", rules, voice, role, reading, got, want)
+					}
+				}
+			}
+		}
+	}
+}

@@ -250,7 +250,7 @@ func claudeOrigin(v *canon.Value, noted *counts) (kind, author string) {
 // and so did commands before version 2: for them only the mark counts.
 func (rec *claudeRecord) answeredBy(tool string) string {
 	v := rec.v
-	result := rec.onlyResult()
+	result := onlyResult(v)
 	if result == nil {
 		return ""
 	}
@@ -284,8 +284,8 @@ func (rec *claudeRecord) answeredBy(tool string) string {
 }
 
 // onlyResult returns the result of a record that has one, or nil.
-func (rec *claudeRecord) onlyResult() (result *canon.Value) {
-	for _, b := range items(object(rec.v, "message"), "content") {
+func onlyResult(record *canon.Value) (result *canon.Value) {
+	for _, b := range items(object(record, "message"), "content") {
 		if text(b, "type") == blockResult {
 			if result != nil {
 				return nil
@@ -300,7 +300,7 @@ func (rec *claudeRecord) onlyResult() (result *canon.Value) {
 // it stays the tool's.
 func (rec *claudeRecord) answers(tool string) string {
 	given := object(object(rec.v, "toolUseResult"), "answers")
-	if result := rec.onlyResult(); result == nil || isTrue(result, "is_error") || tool != "AskUserQuestion" || given == nil {
+	if result := onlyResult(rec.v); result == nil || isTrue(result, "is_error") || tool != "AskUserQuestion" || given == nil {
 		return ""
 	}
 	var said []string

@@ -9,6 +9,7 @@ import (
 	"github.com/graphkernel/graphkernel/projection"
 	"github.com/graphkernel/graphkernel/retrieval"
 	"github.com/graphkernel/graphkernel/retrieval/find"
+	"github.com/graphkernel/graphkernel/store"
 )
 
 // A finder implements [find.Kernel] with an engine.
@@ -38,6 +39,11 @@ func (c finderEpoch) Words(tenant dag.Tenant) *projection.TenantWords {
 // Texts implements [find.Epoch].
 func (c finderEpoch) Texts(tenant dag.Tenant) *projection.TenantTexts {
 	return c.tenants.Of(tenant).Texts
+}
+
+// Standings implements [find.Epoch].
+func (c finderEpoch) Standings(ctx context.Context, tenant dag.Tenant, asOf dag.Seq, places []store.Place) ([]dag.Standing, error) {
+	return c.tenants.Of(tenant).Standings.Of(ctx, asOf, places)
 }
 
 // SearchAmong implements [find.Epoch].

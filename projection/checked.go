@@ -68,6 +68,11 @@ func (s Checked) HeadWhile(ctx context.Context, tenant dag.Tenant, work func()) 
 	return store.HeadWhile(ctx, s.Store, tenant, work)
 }
 
+// EachSkeleton implements store.SkeletonReader, whether or not the embedded Store does. It checks nothing, as Segment.
+func (s Checked) EachSkeleton(ctx context.Context, tenant dag.Tenant, parts []store.Part, fn func(*dag.Skeleton) error) (dag.Seq, error) {
+	return store.EachSkeleton(ctx, s.Store, tenant, parts, fn)
+}
+
 // checkRecord reports store.ErrDamaged if a record does not match its digests.
 func checkRecord(r *store.Record) error {
 	damaged := func(what string) error {

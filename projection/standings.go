@@ -9,6 +9,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/history/follow"
+	"github.com/graphkernel/graphkernel/internal/bytelru"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/standing"
 	"github.com/graphkernel/graphkernel/standing/settings"
@@ -23,11 +24,12 @@ type Standings struct {
 	store    Store
 	policies *Policies
 	names    Namers
+	voices   *bytelru.Cache[graphKey, *voices]
 }
 
 // NewStandings returns a maker of projections.
 func NewStandings(s Store, policies *Policies, names Namers) *Standings {
-	return &Standings{s, policies, names}
+	return &Standings{s, policies, names, bytelru.New[graphKey, *voices](mostVoices)}
 }
 
 // TenantStandings is the projection of the standing policies that were put in force for one tenant.

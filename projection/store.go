@@ -77,6 +77,12 @@ func (s Store) Segment(ctx context.Context, tenant dag.Tenant, parts []store.Par
 	return stillOf(s, v, err)
 }
 
+// EachSkeleton is like [store.EachSkeleton].
+func (s Store) EachSkeleton(ctx context.Context, tenant dag.Tenant, parts []store.Part, fn func(*dag.Skeleton) error) (dag.Seq, error) {
+	v, err := store.EachSkeleton(ctx, s.inner, tenant, parts, fn)
+	return stillOf(s, v, err)
+}
+
 // Turns is like Turns of [store.Store].
 func (s Store) Turns(ctx context.Context, tenant dag.Tenant, of store.Selection) ([]store.Record, error) {
 	v, err := s.inner.Turns(ctx, tenant, of)

@@ -60,6 +60,8 @@ type Caches interface {
 	Texts(tenant dag.Tenant) *projection.TenantTexts
 	// Facts returns the cached facts of a tenant.
 	Facts(tenant dag.Tenant) *projection.TenantFacts
+	// Standings returns the standings of turns as of a number that their numbers do not exceed, in the order of their places.
+	Standings(ctx context.Context, tenant dag.Tenant, asOf dag.Seq, places []store.Place) ([]dag.Standing, error)
 	// SearchAmong searches some turns as if there were no others. It sets the query's vector.
 	SearchAmong(ctx context.Context, turns []retrieval.Turn, p *retrieval.Policy, q *retrieval.Query) ([]retrieval.Hit, error)
 }

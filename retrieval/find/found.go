@@ -24,6 +24,11 @@ func (k Turns) search(ctx context.Context, tenant dag.Tenant, in api.Search) (w 
 			return w, err
 		}
 	}
+	if in.Standing != "" {
+		if q.Standing, err = dag.ParseStanding(in.Standing); err != nil {
+			return w, err
+		}
+	}
 	if q.Within, err = k.boundary(tenant, in.Within); err != nil {
 		return w, err
 	}
@@ -63,7 +68,7 @@ func hit(f *FoundTurn, explain bool) api.Hit {
 	t := &f.Turn
 	h := api.Hit{
 		Turn: t.ID, Conversation: t.Conversation, Title: f.Title, Seq: t.Seq, Score: int(f.Score),
-		Role: t.Role.String(), Author: t.Author, CreatedAt: t.CreatedAt, Content: f.Content,
+		Role: t.Role.String(), Author: t.Author, Standing: f.Standing.String(), CreatedAt: t.CreatedAt, Content: f.Content,
 	}
 	if explain {
 		h.Parts = &api.HitParts{Words: int(f.Words), Conversation: int(f.Whole), Dates: int(f.Dates), When: int(f.When), Like: int(f.Like), Author: int(f.Named), Judged: int(f.Judged), WordRank: f.WordRank, LikeRank: f.LikeRank}

@@ -72,7 +72,7 @@ func (e epoch) judged(ctx context.Context, r Reranker, p *retrieval.Policy, quer
 		return nil
 	}
 	for i, h := range p.Judged(hits, scores) {
-		f.Hits[i] = FoundTurn{h, of[h.Turn.ID]}
+		f.Hits[i] = FoundTurn{Hit: h, Content: of[h.Turn.ID]}
 	}
 	return nil
 }

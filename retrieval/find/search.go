@@ -23,9 +23,10 @@ var ErrNoWords = fmt.Errorf("%w: a search needs words", dag.ErrForm)
 // A Request asks for turns by words.
 type Request struct {
 	retrieval.Query
-	Space  belief.Space    // only turns on which a belief of this space rests; "": any turn
-	Policy policy.ID       // "" is recall@1
-	Within *token.Boundary // nil: all turns. The view is that of the evidence unless the query names another
+	Space    belief.Space    // only turns on which a belief of this space rests; "": any turn
+	Standing dag.Standing    // only turns of this standing as of the number of the search; 0: any
+	Policy   policy.ID       // "" is recall@1
+	Within   *token.Boundary // nil: all turns. The view is that of the evidence unless the query names another
 }
 
 // A Found is the result of a search.
@@ -46,13 +47,15 @@ type Found struct {
 
 	// Damaged counts the turns that were left out because the store does not have their texts as they were admitted. It counts the
 	// turns read for the index, and the hits. An index that was opened from its segments has read no texts, so only hits count there.
+	// Hits also count if the store does not have the turns of their conversation from which their standing follows.
 	Damaged int
 }
 
 // A FoundTurn is a hit with the text that was found.
 type FoundTurn struct {
 	retrieval.Hit
-	Content string
+	Content  string
+	Standing dag.Standing // as of the number of the search
 }
 
 // Search finds turns by words, and changes no history. The result depends only on the query, the policy and the
@@ -105,23 +108,29 @@ func (e epoch) search(ctx context.Context, tenant dag.Tenant, r Request) (f Foun
 	if reranker != nil {
 		r.Limit = params.MaxHits // the cross-encoder chooses from these
 	}
-	var hits []retrieval.Hit
-	if r.Within != nil {
-		hits, err = e.hitsWithin(ctx, r.Within, &params, &r.Query)
-	} else {
-		index, wrong := e.Words(tenant).Of(&params)
-		if wrong != nil {
-			return f, wrong
+	candidates := func(most int) (hits []retrieval.Hit, err error) {
+		r.Limit = most
+		if r.Within != nil {
+			return e.hitsWithin(ctx, r.Within, &params, &r.Query)
 		}
-		var results retrieval.Results
-		results, err = index.Search(ctx, head, &params, &r.Query)
-		hits, f.Approximate = results.Hits, results.Approximate
-		f.AsOf, f.NotIndexed = r.AsOf, f.AsOf-r.AsOf // the index may answer as of an earlier number
-		f.Damaged = index.LeftOut(r.AsOf)
+		index, err := e.Words(tenant).Of(&params)
+		if err != nil {
+			return nil, err
+		}
+		results, err := index.Search(ctx, head, &params, &r.Query)
+		f.Approximate, f.Damaged = results.Approximate, index.LeftOut(r.AsOf)
+		return results.Hits, err
+	}
+	var hits []retrieval.Hit
+	if r.Standing == 0 {
+		hits, err = candidates(r.Limit)
+	} else {
+		hits, err = e.ofStanding(ctx, tenant, &r, params.MaxHits, candidates)
 	}
 	if err != nil {
 		return f, err
 	}
+	f.AsOf, f.NotIndexed = r.AsOf, f.AsOf-r.AsOf // the index may answer as of an earlier number
 	texts, damaged, err := e.Texts(tenant).OfHits(ctx, head, hits)
 	if err != nil {
 		return f, err
@@ -129,7 +138,7 @@ func (e epoch) search(ctx context.Context, tenant dag.Tenant, r Request) (f Foun
 	f.Hits = make([]FoundTurn, 0, len(hits))
 	for i, t := range texts {
 		if t != nil {
-			f.Hits = append(f.Hits, FoundTurn{hits[i], t.Body.Content})
+			f.Hits = append(f.Hits, FoundTurn{Hit: hits[i], Content: t.Body.Content})
 		}
 	}
 	for _, err := range damaged {
@@ -141,7 +150,10 @@ func (e epoch) search(ctx context.Context, tenant dag.Tenant, r Request) (f Foun
 		err = e.judged(ctx, reranker, &params, r.Text, &f)
 	}
 	f.Hits = f.Hits[:min(len(f.Hits), limit)]
-	return f, err
+	if err != nil {
+		return f, err
+	}
+	return f, e.count(ctx, tenant, &f)
 }
 
 // hitsWithin searches only the turns of a boundary, as if there were no other turns.

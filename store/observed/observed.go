@@ -83,6 +83,13 @@ func (w *watched) Segment(ctx context.Context, tenant dag.Tenant, parts []store.
 	return watch(ctx, w, "segment", func(ctx context.Context) (store.Segment, error) { return w.inner.Segment(ctx, tenant, parts) })
 }
 
+// EachSkeleton is reported as "segment", which reads the same.
+func (w *watched) EachSkeleton(ctx context.Context, tenant dag.Tenant, parts []store.Part, fn func(*dag.Skeleton) error) (dag.Seq, error) {
+	return watch(ctx, w, "segment", func(ctx context.Context) (dag.Seq, error) {
+		return store.EachSkeleton(ctx, w.inner, tenant, parts, fn)
+	})
+}
+
 func (w *watched) Scan(ctx context.Context, tenant dag.Tenant, after dag.Seq, conversation *dag.ConversationID, fn func(*store.Record) error) error {
 	return act(ctx, w, "scan", func(ctx context.Context) error { return w.inner.Scan(ctx, tenant, after, conversation, fn) })
 }

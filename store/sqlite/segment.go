@@ -67,6 +67,40 @@ func (rd *reader) Segment(ctx context.Context, tenant dag.Tenant, parts []store.
 	return seg, nil
 }
 
+// EachSkeleton implements [store.SkeletonReader]. It skips the links.
+func (rd *reader) EachSkeleton(ctx context.Context, tenant dag.Tenant, parts []store.Part, fn func(*dag.Skeleton) error) (head dag.Seq, err error) {
+	err = rd.read(ctx, "segment", tenant, func(n int64) error {
+		rows, err := rd.segmentRows(ctx, n, parts)
+		if err != nil {
+			return err
+		}
+		var kind int
+		var seq int64
+		var column, conversation sql.RawBytes
+		var one dag.Skeleton // of all turns, so that they are not allocated one by one
+		return each(rows, func() error {
+			switch kind {
+			case rowHead:
+				head = dag.Seq(seq)
+			case rowRun:
+				of := parts[0].Conversation
+				if len(parts) > 1 {
+					if err := packed.Fill(of[:], conversation, "a conversation's id"); err != nil {
+						return err
+					}
+				}
+				return packed.EachSkeleton(column, dag.Seq(seq), func(s dag.Skeleton) error {
+					one = s
+					one.Conversation = of
+					return fn(&one)
+				})
+			}
+			return nil
+		}, &kind, &seq, &column, &conversation)
+	})
+	return intact(head, err)
+}
+
 func (rd *reader) segmentRows(ctx context.Context, tenant int64, parts []store.Part) (*sql.Rows, error) {
 	if len(parts) == 1 {
 		return rd.queries.segment.QueryContext(ctx, tenant, parts[0].Conversation[:], int64(min(parts[0].After, dag.MaxSeq)))

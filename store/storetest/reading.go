@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -194,6 +195,39 @@ func testTenantList(t *testing.T, h Harness) {
 	list("a", -1)
 }
 
+// sameSkeletons checks that EachSkeleton yields the turns of a segment, and ends with the first error of its function.
+func sameSkeletons(t *testing.T, s store.Store, parts []store.Part, seg *store.Segment) {
+	t.Helper()
+	var got []dag.Skeleton
+	last := map[dag.ConversationID]dag.Seq{}
+	head, err := store.EachSkeleton(context.Background(), s, Tenant, parts, func(sk *dag.Skeleton) error {
+		if sk.Seq <= last[sk.Conversation] {
+			t.Errorf("EachSkeleton: turn %d of %s comes after turn %d", sk.Seq, sk.Conversation, last[sk.Conversation])
+		}
+		last[sk.Conversation] = sk.Seq
+		own := *sk
+		own.Parents, own.Marks.Things = slices.Clone(sk.Parents), slices.Clone(sk.Marks.Things)
+		got = append(got, own)
+		return nil
+	})
+	slices.SortFunc(got, func(a, b dag.Skeleton) int { return cmp.Compare(a.Seq, b.Seq) })
+	same := slices.EqualFunc(got, seg.Turns, func(a, b dag.Skeleton) bool {
+		marks := a.Marks.Equal(&b.Marks)
+		a.Marks, b.Marks = dag.Marks{}, dag.Marks{}
+		return marks && fmt.Sprint(a) == fmt.Sprint(b)
+	})
+	if err != nil || head != seg.Head || !same {
+		t.Errorf("EachSkeleton: head %d, turns %+v, %v; want those of the segment %+v", head, got, err, seg)
+	}
+	if len(got) > 1 {
+		enough, calls := errors.New("enough"), 0
+		_, err := store.EachSkeleton(context.Background(), s, Tenant, parts, func(*dag.Skeleton) error { calls++; return enough })
+		if !errors.Is(err, enough) || calls != 1 {
+			t.Errorf("EachSkeleton: %d calls of a function that fails, %v", calls, err)
+		}
+	}
+}
+
 // testSegment reads two conversations that continue from one another, as an incremental reader does.
 func testSegment(t *testing.T, h Harness) {
 	s := open(t, h)
@@ -204,6 +238,7 @@ func testSegment(t *testing.T, h Harness) {
 		if err != nil {
 			t.Fatalf("Segment: %v", err)
 		}
+		sameSkeletons(t, s, parts, &seg)
 		return seg
 	}
 	numbers := func(seg store.Segment) (turns, links []dag.Seq) {

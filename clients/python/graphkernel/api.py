@@ -1054,6 +1054,8 @@ class Hit(TypedDict):
     score: int
     """The score for this query; scores of other queries are not comparable."""
     seq: int
+    standing: Literal["outside", "guest", "agent", "member", "owner", "system"]
+    """How much its words count, as of the number of the search: an order from member on, else information or data."""
     title: NotRequired[str]
     """The title of the conversation, if its first turn has one."""
     turn: str
@@ -1892,6 +1894,8 @@ class Search(TypedDict):
     """Only turns that were created at this time or later."""
     space: NotRequired[str]
     """Only turns that support something that is believed in this space, as of the number of the search."""
+    standing: NotRequired[Literal["outside", "guest", "agent", "member", "owner", "system"]]
+    """Only turns of this standing as of the number of the search, among the hits that the policy allows: whose words count."""
     until: NotRequired[str]
     """Only turns that were created before this time."""
     within: NotRequired[Any]
@@ -3298,7 +3302,8 @@ class Operations:
         """Find turns by words.
 
         Finds the turns that fit words or a question best. Filters choose among the hits; what they leave out counts in the
-        statistics that scores rest on. An erased text counts nowhere, whatever `as_of` says. A hit is not evidence: for that, cut a slice around it.
+        statistics that scores rest on. Each hit says how much its words count; the filter `standing` looks at the hits that the policy allows without it, which are
+        1000 by default. An erased text counts nowhere, whatever `as_of` says. A hit is not evidence: for that, cut a slice around it.
         """
         return self._transport.json("POST", "/api/search", body=body, media="application/json")
 

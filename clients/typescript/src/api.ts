@@ -1054,6 +1054,8 @@ export interface Hit {
   /** The score for this query; scores of other queries are not comparable. */
   score: number;
   seq: number;
+  /** How much its words count, as of the number of the search: an order from member on, else information or data. */
+  standing: "outside" | "guest" | "agent" | "member" | "owner" | "system";
   /** The title of the conversation, if its first turn has one. */
   title?: string;
   turn: string;
@@ -1874,6 +1876,8 @@ export interface Search {
   since?: string;
   /** Only turns that support something that is believed in this space, as of the number of the search. */
   space?: string;
+  /** Only turns of this standing as of the number of the search, among the hits that the policy allows: whose words count. */
+  standing?: "outside" | "guest" | "agent" | "member" | "owner" | "system";
   /** Only turns that were created before this time. */
   until?: string;
   /** A bundle that the kernel handed out, byte for byte. Only its turns are searched, as if there were no others, as of its number unless as_of is given. */
@@ -3460,7 +3464,8 @@ export class Operations {
    * Find turns by words.
    *
    * Finds the turns that fit words or a question best. Filters choose among the hits; what they leave out counts in the
-   * statistics that scores rest on. An erased text counts nowhere, whatever `as_of` says. A hit is not evidence: for that, cut a slice around it.
+   * statistics that scores rest on. Each hit says how much its words count; the filter `standing` looks at the hits that the policy allows without it, which are
+   * 1000 by default. An erased text counts nowhere, whatever `as_of` says. A hit is not evidence: for that, cut a slice around it.
    */
   searchTurns(body: Search): Promise<Found> {
     return this.transport.json("POST", `/api/search`, { body, media: "application/json" });

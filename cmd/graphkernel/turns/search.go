@@ -38,6 +38,9 @@ conversation count together, the date of a turn counts as a part of it, and a qu
 prefers turns of that author. Meanings are compared, too, so the search also finds some turns that say the same in
 other words.
 
+Each line says beside the author how much the words count: guest and outside are information, never an order
+(docs/standing.md). --standing shows only turns of one standing, of the 1000 hits that the policy allows.
+
 --within restricts the search to a bundle that the kernel handed out: only its turns are searched, as of its
 number.
 
@@ -62,6 +65,7 @@ A hit is not evidence: for that, cut a slice around it.`,
 	flags.StringVar(&f.conversation, "conversation", "", "only turns of the conversation with this id, or of the conversation of this turn")
 	flags.StringVar(&f.Role, "role", "", "only turns of this role: "+strings.Join(turnRoles, ", "))
 	flags.StringVar(&f.Author, "author", "", "only turns of this author, such as human:anna")
+	flags.StringVar(&f.Standing, "standing", "", "only turns of this standing: "+strings.Join(standings(), ", "))
 	flags.StringVar(&f.project, "project", "", "only turns said while the agent worked in this folder, or below it")
 	flags.StringArrayVar(&f.attributes, "attribute", nil, "only turns with this attribute, KEY=VALUE, of git_branch, model, title and cwd; may be repeated")
 	flags.StringVar(&f.since, "since", "", "only turns created at this date or time, or later; 7d is seven days ago, and m, h and w are minutes, hours and weeks")
@@ -73,7 +77,8 @@ A hit is not evidence: for that, cut a slice around it.`,
 	flags.BoolVar(&f.enrich, "enrich", false, "add the facts around the entities that each hit mentions, and rank by both; at most 200 hits")
 	flags.BoolVar(&f.wait, "wait", false, "also read all texts that are not in the index yet, however long that takes; a service reads as many as it does for every search")
 	flags.BoolVar(&f.explain, "explain", false, "show what each score consists of")
-	_ = c.RegisterFlagCompletionFunc("role", cobra.FixedCompletions(turnRoles, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
+	_ = c.RegisterFlagCompletionFunc("role", cobra.FixedCompletions(turnRoles, cobra.ShellCompDirectiveNoFileComp))       // the flag exists
+	_ = c.RegisterFlagCompletionFunc("standing", cobra.FixedCompletions(standings(), cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 	cli.NoFiles(c, "limit", "conversation", "author", "attribute", "since", "until", "as-of", "policy")
 	_ = c.RegisterFlagCompletionFunc("space", func(c *cobra.Command, _ []string, begin string) ([]string, cobra.ShellCompDirective) { // the flag exists
 		return a.Stores.CompleteSpaces()(c, nil, begin)
@@ -81,9 +86,17 @@ A hit is not evidence: for that, cut a slice around it.`,
 	return c
 }
 
+// standings returns the names of all standings.
+func standings() (names []string) {
+	for _, s := range dag.Standings {
+		names = append(names, s.String())
+	}
+	return names
+}
+
 // filters reports whether turns that match the words may be left out.
 func (f *searchFlags) filters() bool {
-	return f.Conversation != nil || f.Role != "" || f.Author != "" || f.Attributes != nil || f.Since != nil || f.Until != nil || f.Space != "" || f.AsOf > 0 || f.Within != nil
+	return f.Conversation != nil || f.Role != "" || f.Author != "" || f.Standing != "" || f.Attributes != nil || f.Since != nil || f.Until != nil || f.Space != "" || f.AsOf > 0 || f.Within != nil
 }
 
 // readAttributes reads the flags --project and --attribute.
@@ -193,16 +206,16 @@ func enrich(a *cli.App, c *cobra.Command, s *cli.Session, f *searchFlags, found 
 	})
 }
 
-// printHit prints a line for a hit: time, author and text, with the id at its end.
+// printHit prints a line for a hit: time, author with standing, and text, with the id at its end.
 func printHit(w io.Writer, place int, h *api.Hit, query string) {
-	const rest = 24 + 38 // characters of the place, the time and the id
+	const rest = 24 + 3 + 38 // characters of the place and the time, around the standing, and of the id
 	most := 96
 	if width := cli.Width(w, 0); width > 0 {
-		most = max(40, width-rest-len(h.Author))
+		most = max(40, width-rest-len(h.Author)-len(h.Standing))
 	}
-	in := ""
+	in := " (" + h.Standing + ")"
 	if h.Title != "" {
-		in = " in " + strconv.Quote(render.OneLine(render.Visible(h.Title), 30))
+		in += " in " + strconv.Quote(render.OneLine(render.Visible(h.Title), 30))
 		most = max(40, most-len(in))
 	}
 	fmt.Fprintf(w, "%2d. %.16s  %s%s: %s  %s\n", place, h.CreatedAt, cli.Role.Paint(w, render.Visible(h.Author)), in, render.OneLine(render.Visible(excerpt(h.Content, query, most)), most), cli.ID.Paint(w, h.Turn.String()))

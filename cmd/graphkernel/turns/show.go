@@ -38,8 +38,8 @@ func showCommand(a *cli.App) *cobra.Command {
 		Short: "List the conversations, show one as a tree, or show a turn or a belief",
 		Long: `Without an argument, lists the conversations, those in which something was said last first.
 
-With a turn, shows all that is known of it: the time, the author, its parents and children, the contexts that showed
-it, the slices of turns that held it, and its text. There is no index from turns to slices: of the slices that were
+With a turn, shows all that is known of it: the time, the author, how much its words count, its parents and children,
+the contexts that showed it, the slices of turns that held it, and its text. There is no index from turns to slices: of the slices that were
 handed out, the newest 1000 are cut again, and older ones are counted.
 
 With a conversation's id, or a beginning of it that no other shares, shows its turns as a tree. Each turn is below
@@ -142,6 +142,13 @@ func showTree(a *cli.App, c *cobra.Command, name, find, anchor string, flags cut
 			one := oneOf(conversation, turns, *turn)
 			if one.Held, err = cli.Do(c.Context(), s, api.TurnHolding, api.TurnByID{ID: *turn}); err != nil {
 				return err
+			}
+			found, err := cli.Do(c.Context(), s, api.ListStandings, api.StandingsQuery{Turn: turn})
+			if err != nil {
+				return err
+			}
+			for i := range found.Turns {
+				one.Standing, one.why = found.Turns[i].Standing, found.Turns[i].Reason
 			}
 			return a.IO.Print(one, one.print)
 		}

@@ -21,6 +21,9 @@ type shownOne struct {
 	Turn         *ShownTurn    `json:"turn"`
 	Children     []shownParent `json:"children"` // in the same conversation
 	Held         api.Holding   `json:"held"`
+	Standing     string        `json:"standing"` // how much its words count
+
+	why string // it has the standing
 
 	here map[string]*ShownTurn
 }
@@ -57,6 +60,7 @@ func (one *shownOne) print(w io.Writer) {
 	} else {
 		line("role", "%s, by %s", t.Role, render.Visible(t.Author))
 	}
+	line("standing", "%s: %s", one.Standing, one.why)
 	line("phase", "%s, salience %s", t.Phase, t.Salience)
 	if t.Key != "" {
 		line("brought by", "%s", render.Visible(t.Key))
