@@ -77,7 +77,7 @@ var mayImport = map[string][]string{
 	"belief/journal":         {"belief", "dag", "history", "internal/canon", "knowledge", "normalize"},
 	"belief/kinds":           {"belief", "dag", "internal/canon", "normalize", "policy"},
 	"belief/persona":         {"belief", "belief/journal", "dag", "internal/canon", "ledger", "ledger/attest"},
-	"belief/space":           {"access", "api", "belief", "belief/journal", "belief/kinds", "belief/persona", "belief/rules", "dag", "history", "history/erasures", "history/follow", "internal/bytelru", "knowledge", "ledger", "ledger/attest", "ledger/identity", "normalize", "policy", "retrieval/analysis", "slice", "slice/contexts", "store"},
+	"belief/space":           {"access", "api", "belief", "belief/journal", "belief/kinds", "belief/persona", "belief/rules", "dag", "history", "history/erasures", "history/follow", "internal/bytelru", "knowledge", "ledger", "ledger/attest", "ledger/identity", "normalize", "policy", "retrieval/analysis", "slice", "slice/contexts", "standing", "store"},
 	"belief/rules":           {"belief", "belief/kinds", "dag", "internal/canon", "normalize", "policy", "retrieval"},
 	"knowledge":              {"dag", "history", "normalize", "internal/canon"},
 	"slice/facts":            {"dag", "knowledge", "normalize", "policy", "slice", "internal/canon", "github.com/cespare/xxhash/v2"},
