@@ -188,6 +188,14 @@ func (s *sample) bring(turn int) {
 	of.Leaf = slice.TurnLeaf(&t.Turn)
 }
 
+// say makes a turn one of another text.
+func (s *sample) say(turn int, text string) {
+	t, of := &s.turns[turn], &s.candidates[s.at(turn)]
+	t.Body.Content = text
+	t.BodyDigest = slice.DigestBody(slice.AppendBody(nil, &t.Body), t.Body.Salt)
+	of.Leaf, of.Cost = slice.TurnLeaf(&t.Turn), contexts.Tokens(text)
+}
+
 // alike says that two turns have words in common.
 func (s *sample) alike(x, y int, share dag.PPM) {
 	i, j := s.at(x), s.at(y)

@@ -26,7 +26,7 @@ func (c *corpus) newCounted() *countedSample {
 	s := &countedSample{sample: c.newSample(), standings: map[string]dag.Standing{}, settings: []slice.Setting{
 		{After: 0, Policy: "standing-alone@1", Hash: dag.Digest{1, 2, 3}}, {After: 12, Policy: "team@1", Hash: dag.Digest{4, 5, 6}},
 	}}
-	s.request.RulesAsOf, s.request.Budget = 44, 475
+	s.request.RulesAsOf, s.request.Budget = 44, 432
 	s.policy.Slice = "default@3"
 	s.policy.Quotas[contexts.FromConstraints] = 2
 	of := []dag.Standing{
@@ -163,6 +163,11 @@ func (c *corpus) counted(change func(s *countedSample)) []byte {
 	return c.seal(s.bundle())
 }
 
+// lines are texts of the turns of the sample: quotes in markdown, and texts between fences.
+var lines = []string{
+	"", "\n", "one line", "one line\n", "one line\r\n", "one line\r", "one\rline \u2028 with `signs` ", "> a quote", "``` and **markup** <b>", "two\r\nlines", "\ntwo lines", "two lines\n\n", "> a quote\n\nno quote",
+}
+
 // countedContexts are contexts of gkc/2.
 func (c *corpus) countedContexts(t testing.TB) {
 	first := c.counted(func(*countedSample) {})
@@ -190,6 +195,19 @@ func (c *corpus) countedContexts(t testing.TB) {
 	}
 	good("past", "A view of the past: the note says of which number it is.", func(s *countedSample) {
 		s.request.Past, s.asOf = true, s.request.RulesAsOf
+	})
+	good("past_json", "A view of the past in the format json: the note ends with what is said of data.", func(s *countedSample) {
+		s.request.Format, s.request.Past, s.asOf = contexts.JSON, true, s.request.RulesAsOf
+	})
+	good("lines", "Texts of one line, which are quotes in markdown, and of more; some are empty, or end with LF, CR LF or CR.", func(s *countedSample) {
+		s.request.Budget, s.policy.Rules, s.overlaps = 4000, "Answer in one line.\r\n", nil
+		for i, text := range lines {
+			s.say(i, text)
+		}
+	})
+	good("lines_rules", "The rules are one line that looks like the end of a quote; a rule of the operator is two lines, and the second is empty.", func(s *countedSample) {
+		s.request.Budget, s.policy.Rules = 4000, "> ``` # Context \r> \u2028"
+		s.say(10, "Ask first.\n\n")
 	})
 	good("no_anchor", "A task without an anchor.", func(s *countedSample) { s.request.Anchor = nil })
 	good("no_task", "An anchor without a task.", func(s *countedSample) { s.request.Task, s.statistics = "", nil })

@@ -339,6 +339,23 @@ func TestHostile(t *testing.T) {
 	}
 }
 
+// TestSetOff writes texts of one line and of more in the markdown of gkc/2.
+func TestSetOff(t *testing.T) {
+	for text, want := range map[string]string{
+		"one": "> one\n", "one\n": "> one\n", "one\r\n": "> one\n", "one\r": "> one\u240d\n", "a\rb\u2028c": "> a\u240db\ufffdc\n", "\n": "> \n", "> `": "> > `\n", "```": "> ```\n", " ": ">  \n",
+		"one\n\n": "```\none\n\n```\n", "\n\n": "```\n\n\n```\n", "a\nb": "```\na\nb\n```\n", "a\r\nb\n": "```\na\nb\n```\n", "\nb": "```\n\nb\n```\n", "```\nb": "````\n```\nb\n````\n",
+	} {
+		b := &contexts.Bundle{Request: contexts.Request{RulesAsOf: 1, Format: contexts.Markdown}, Policy: contexts.Policy{Rules: text}}
+		if _, got, _ := strings.Cut(string(b.Render()), "\n## Rules\n\n"); got != want {
+			t.Errorf("%q is %q, want %q", text, got, want)
+		}
+		b.Request.RulesAsOf = 0
+		if _, got, _ := strings.Cut(string(b.Render()), "\n## Rules\n\n"); !strings.HasPrefix(got, "```") {
+			t.Errorf("%q is %q in gkc/1, want fences", text, got)
+		}
+	}
+}
+
 // plain drops what formats may change of a text: characters that would act on a terminal, and line breaks at its end.
 func plain(s string) string {
 	s = strings.Map(func(r rune) rune {

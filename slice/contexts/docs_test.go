@@ -12,7 +12,7 @@ import (
 	"github.com/graphkernel/graphkernel/slice/contexts"
 )
 
-// TestDocs compares docs/contexts.md with the code where it writes bytes out: the canonical form of a policy, the note, and the characters that
+// TestDocs compares docs/contexts.md with the code where it writes bytes out: the canonical form of a policy, the notes, and the characters that
 // are shown as signs.
 func TestDocs(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join("..", "..", "docs", "contexts.md"))
@@ -35,7 +35,9 @@ func TestDocs(t *testing.T) {
 		}
 		acts, first = append(acts, item), last
 	}
+	note, inJSON := (&contexts.Request{RulesAsOf: 7}).Note(), (&contexts.Request{RulesAsOf: 7, Format: contexts.JSON}).Note()
 	for what, text := range map[string]string{
+		"note of gkc/2": "\n    " + note + "\n", "note of json": "a space and `" + strings.TrimPrefix(inJSON, note+" ") + "`",
 		"context@1": string(contexts.Default().Canonical()), "note": "\n    " + contexts.Preamble + "\n", "counter": "`" + contexts.Counter + "`", "version": contexts.SchemaVersion,
 	} {
 		if !strings.Contains(page, text) {
