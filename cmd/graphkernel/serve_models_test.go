@@ -145,7 +145,7 @@ func TestServeEmbedders(t *testing.T) {
 	// A command on the store has them from the environment.
 	c := exec.Command("graphkernel", "search", "aaaaaa", "--policy", "letters@1")
 	c.Env = append(gkEnv(folder), "MODEL_KEY="+modelKey, fmt.Sprintf(`GRAPHKERNEL_EMBEDDERS=[{"url":%q,"model":"letters","dimensions":2,"key_env":"MODEL_KEY","batch":2}]`, host.URL+"/v1"))
-	if out, err := c.CombinedOutput(); err != nil || !strings.Contains(string(out), "1. 2026-01-02T03:04  human:guest: aaaa") {
+	if out, err := c.CombinedOutput(); err != nil || !strings.Contains(string(out), "1. 2026-01-02T03:04  human:guest (guest): aaaa") {
 		t.Errorf("the command: %v\n%s", err, out)
 	}
 
@@ -200,7 +200,7 @@ func TestServeReranker(t *testing.T) {
 		}
 		return string(out)
 	}
-	if out := command(); !strings.Contains(out, "1. 2026-01-02T03:04  human:guest: word bbb bb") || !strings.Contains(out, "judged 1000000") || strings.Contains(out, "not reranked") {
+	if out := command(); !strings.Contains(out, "1. 2026-01-02T03:04  human:guest (guest): word bbb bb") || !strings.Contains(out, "judged 1000000") || strings.Contains(out, "not reranked") {
 		t.Errorf("the command:\n%s", out)
 	}
 

@@ -487,6 +487,9 @@ func (e *twinEnv) run(t *testing.T, args ...string) (code int, out string) {
 	code = cli.New(config).Run(t.Context(), args)
 	out = strings.ReplaceAll("stdout:\n"+stdout.String()+"stderr:\n"+stderr.String(), e.dir, "DIR")
 	out = statedBy.ReplaceAllString(out, "${1} CALLER")
+	if slices.Contains(args, "belief") {
+		out = listedAs.ReplaceAllString(out, "$1$2$3$4 CALLER$5 ")
+	}
 	return code, askedBy.ReplaceAllString(spoolName.ReplaceAllString(out, "/SPOOL"), "$1$2$3$4 CALLER ")
 }
 
@@ -495,6 +498,9 @@ var askedBy = regexp.MustCompile(`("by": "|, by |(?m:^)asked by +)(?:local\b|[0-
 
 // statedBy matches the standing of a belief in a prompt. A belief stated with an API key is a member's, because the key's grants are not recorded with beliefs.
 var statedBy = regexp.MustCompile("(?m)^(`kref://[^`]+`) (?:owner|member)\\b")
+
+// listedAs matches the same in lists of beliefs: in the column of a table, in JSON and below a rule.
+var listedAs = regexp.MustCompile(`(?m)^( since  whose) +|^( +[0-9]*  )(?:owner|member) +|("standing": ")(?:owner|member)\b|^(    )(?:owner|member)('s, kref)`)
 
 // spoolName is where a spool is: each store and each service has one of its own, and each side another home.
 var spoolName = regexp.MustCompile(`(/nobody)?/\.local/state/graphkernel/spool/[^/"]+`)
