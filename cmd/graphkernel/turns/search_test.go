@@ -11,9 +11,9 @@ import (
 // TestNotes holds that an answer that is less than what the policy asks for says so below the hits, and no other.
 func TestNotes(t *testing.T) {
 	meant := func(words int) []api.Hit {
-		return []api.Hit{{CreatedAt: 1767225600_000000, Author: "human:anna", Content: "a", Turn: dag.TurnID{1}, Parts: &api.HitParts{Words: words, Like: 1}}}
+		return []api.Hit{{CreatedAt: 1767225600_000000, Author: "human:lead", Standing: "owner", Content: "a", Turn: dag.TurnID{1}, Parts: &api.HitParts{Words: words, Like: 1}}}
 	}
-	const line = "\n 1. 2026-01-01T00:00  human:anna: a  01000000-0000-0000-0000-000000000000\n    score 0, of words 0 + conversation 0 + dates 0 + when 0 + like 1 + author 0\n"
+	const line = "\n 1. 2026-01-01T00:00  human:lead (owner): a  01000000-0000-0000-0000-000000000000\n    score 0, of words 0 + conversation 0 + dates 0 + when 0 + like 1 + author 0\n"
 	for want, found := range map[string]api.Found{
 		"no turn has any of these words\n":                                                {},
 		"no turn has any of these words; find@1 also finds what is said in other words\n": {Policy: "recall@1"},
