@@ -70,9 +70,10 @@ type Corpus struct {
 
 	kernel *kernel.Kernel
 	tenant dag.Tenant
-	places map[dag.TurnID]int // in Turns
-	words  []map[string]int   // of each turn, for plainBM25
-	facts  *Facts             // nil: it has none
+	places map[dag.TurnID]int        // in Turns
+	words  []map[string]int          // of each turn, for plainBM25
+	facts  *Facts                    // nil: it has none
+	alike  map[dag.TurnID]dag.TurnID // the first of the turns that are alike, by the others; nil: not known yet
 }
 
 // corpus admits turns as a tenant's, in their order.
@@ -142,6 +143,39 @@ func (c *Corpus) until(asOf dag.Seq) []Turn {
 func (c *Corpus) last(text string) Question {
 	t := &c.Turns[len(c.Turns)-1]
 	return Question{Text: text, Anchor: t.ID, AsOf: t.Seq}
+}
+
+// firsts returns a set in which the first of alike turns stands for each of them: turns of an agent in one conversation by the same author with the same text, such as
+// a call that was made twice. A prompt with one of them says what all say.
+func (c *Corpus) firsts(set map[dag.TurnID]bool) map[dag.TurnID]bool {
+	if c.alike == nil {
+		type said struct {
+			conversation dag.ConversationID
+			author, text string
+		}
+		c.alike = map[dag.TurnID]dag.TurnID{}
+		first := map[said]dag.TurnID{}
+		for i := range c.Turns {
+			t := &c.Turns[i]
+			if t.Role != dag.RoleAssistant {
+				continue
+			}
+			key := said{t.Conversation, t.Author, t.Content}
+			if id, ok := first[key]; ok {
+				c.alike[t.ID] = id
+			} else {
+				first[key] = t.ID
+			}
+		}
+	}
+	of := make(map[dag.TurnID]bool, len(set))
+	for id := range set {
+		if first, ok := c.alike[id]; ok {
+			id = first
+		}
+		of[id] = true
+	}
+	return of
 }
 
 // layout returns the layout of a prompt without turns, in markdown. Its note is that of contexts of the past, since each question names its number.

@@ -103,7 +103,7 @@ func (a *answers) within(budget int, gold map[dag.TurnID]bool) measure {
 		if err != nil {
 			return 0, err
 		}
-		return recall(a.c.pack(list, budget), gold), nil
+		return recall(a.c.firsts(a.c.pack(list, budget)), a.c.firsts(gold)), nil
 	}
 }
 
