@@ -172,7 +172,7 @@ func (d *evidenceData) inside() h.Node {
 	if len(b.Beliefs) > 0 {
 		list = append(list, h.Ul(h.Map(b.Beliefs, func(belief bundleBelief) h.Node {
 			return h.Li(itemLink(belief.Ref()), h.If(belief.Private.Title != "" && !belief.Public.Withheld, space, bdi(belief.Private.Title)),
-				h.Map(belief.Private.Statements, func(s api.WrittenStatement) h.Node { return h.Group{h.Br(), statement(s)} }), space, d.CandidateOf(belief.Ref()).why())
+				h.Map(belief.Private.Statements, func(s api.WrittenStatement) h.Node { return h.Group{h.Br(), statement(s)} }), d.CandidateOf(belief.Ref()).counts(), space, d.CandidateOf(belief.Ref()).why())
 		})))
 	}
 	if len(b.Facts) > 0 {
@@ -206,7 +206,23 @@ func (t *shownTurn) item(anchor string) h.Node {
 	if t.ID == anchor {
 		class += " anchor"
 	}
-	return h.Li(h.ID("t-"+t.ID), h.Class(class), para("head", who(t.Role, t.Author), space, moment(t.CreatedAt), space, turnLink(t.ID), space, t.Admission.why(), space, t.Candidate.why()), t.text())
+	return h.Li(h.ID("t-"+t.ID), h.Class(class), para("head", who(t.Role, t.Author), t.Admission.counts(), t.Candidate.counts(), space, moment(t.CreatedAt), space, turnLink(t.ID), space, t.Admission.why(), space, t.Candidate.why()), t.text())
+}
+
+// counts shows what a candidate counts for in the evidence, if it says so.
+func (c *candidate) counts() h.Node {
+	if c == nil {
+		return nil
+	}
+	return counts(c.Standing)
+}
+
+// counts shows what a turn of a slice counts for in the evidence, if it says so.
+func (a *admission) counts() h.Node {
+	if a == nil {
+		return nil
+	}
+	return counts(a.Standing)
 }
 
 // why shows why a turn was selected for a slice.

@@ -109,6 +109,7 @@ type bundleTurn struct {
 // An admission is the reason why a turn is in a slice, as its bundle states it.
 type admission struct {
 	Via, From, Voice string
+	Standing         string `json:"standing"` // "" before gkp/3
 	Distance, Cost   int
 	Number           uint64
 	ScoreNano        uint64   `json:"score_nano"`
@@ -123,6 +124,7 @@ type candidate struct {
 	Seq      uint64         `json:"seq"`
 	From     []string       `json:"from"`
 	Features map[string]int `json:"features"`
+	Standing string         `json:"standing"` // "" for facts, for what was not looked at, and before gkc/2
 }
 
 // Kind returns the kind of the bundle.

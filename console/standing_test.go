@@ -13,7 +13,8 @@ import (
 // TestStandings shows in the incident whose words count: at each hit of a search, at each turn of a conversation from any turn on, and on the page of a turn. The
 // visitor's order is seen to be a guest's.
 func TestStandings(t *testing.T) {
-	s, _ := incident(t)
+	s, context := incident(t)
+	slice := s.post("/api/slice", quoted(map[string]any{"anchor": "27de2cbd-0dc0-4a11-8ca1-000000000010"})).Header.Get("Slice-Id")
 	b := s.signedIn(access.Auditor)
 	const main = "1c1de000-0dc0-4a11-8ca1-0000000000a0"
 	guest := `human:visitor</bdi> <span class="standing data">guest</span>`
@@ -24,6 +25,8 @@ func TestStandings(t *testing.T) {
 		"/conversations/" + main:                             {guest, `<span class="standing">agent</span>`, `<span class="standing data">outside</span>`, `<span class="standing orders">system</span>`},
 		"/conversations/" + main + "?after=10":               {guest},
 		"/turns/27de2cbd-0dc0-4a11-8ca1-000000000010":        {guest},
+		"/contexts/" + context:                               {guest, `<span class="standing orders">system</span>`},
+		"/slices/" + slice:                                   {guest},
 	} {
 		r := b.get(path)
 		for _, text := range want {
