@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/graphkernel/graphkernel/api"
@@ -89,8 +90,15 @@ func TestCounted(t *testing.T) {
 			replayed := func(want kernel.ReplayOutcome) {
 				t.Helper()
 				for i, h := range handed {
-					if got := must(other.Slices().Replay(ctx, tenant, h.Bundle)); got.Outcome != want {
+					got := must(other.Slices().Replay(ctx, tenant, h.Bundle))
+					if got.Outcome != want {
 						t.Errorf("replay %d: %s, %s, want %s", i, got.Outcome, got.Reason, want)
+					}
+					by := slices.IndexFunc(got.Checks, func(c slice.Check) bool { return c.ID == kernel.CheckCounted })
+					for _, s := range h.Slice.Settings {
+						if by < 0 || !strings.Contains(got.Checks[by].Detail, "by "+string(s.Policy)) {
+							t.Errorf("replay %d does not say that words count by %s: %+v", i, s.Policy, got.Checks)
+						}
 					}
 				}
 			}

@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/projection"
 	"github.com/graphkernel/graphkernel/slice"
@@ -35,8 +37,9 @@ const (
 
 // The checks of a replay.
 const (
-	CheckReplayed slice.CheckID = "replay" // cutting again returns the same evidence
-	CheckIssued   slice.CheckID = "issued" // the store's record says that it was handed out
+	CheckReplayed slice.CheckID = "replay"  // cutting again returns the same evidence
+	CheckIssued   slice.CheckID = "issued"  // the store's record says that it was handed out
+	CheckCounted  slice.CheckID = "counted" // the standing policies by which the words in it count
 )
 
 // A Replay is the result of cutting a slice again.
@@ -49,7 +52,7 @@ type Replay struct {
 	Lost       []dag.TurnID      // turns whose text was there and is gone without an erasure
 	Redacted   []dag.TurnID      // turns without text in the replayed bundle
 	Difference *slice.Difference // the first one, unless identical
-	Checks     []slice.Check     // replay, token, issued
+	Checks     []slice.Check     // replay, counted if the evidence says standings, token, issued
 	Token      error             // why the token does not verify now, or nil
 }
 
@@ -95,6 +98,7 @@ func (k Replays) Replay(ctx context.Context, tenant dag.Tenant, bundle []byte) (
 			return nil, err
 		}
 	}
+	r.countBy(bundle)
 	r.checkToken(k.authority.Check(&b.Provenance, b.Seal))
 	return r, k.checkIssued(ctx, tenant, r, digest)
 }
@@ -118,6 +122,7 @@ func (k Replays) replayAsked(ctx context.Context, tenant dag.Tenant, b slice.Bod
 	if err := k.accountBundle(ctx, tenant, r, digest); err != nil {
 		return nil, err
 	}
+	r.countBy(bundle)
 	r.checkToken(k.authority.Check(&h.Provenance, h.Seal))
 	return r, k.checkIssued(ctx, tenant, r, digest)
 }
@@ -184,6 +189,9 @@ func (k Replays) ReplayIssued(ctx context.Context, tenant dag.Tenant, id slice.S
 		if err := k.accountErased(ctx, tenant, r, &i); err != nil {
 			return nil, err
 		}
+	}
+	if again != nil {
+		r.countBy(again.bundle)
 	}
 	r.checkToken(k.authority.Check(&i.Provenance, seal))
 	return r, k.checkIssued(ctx, tenant, r, i.Bundle)
@@ -456,6 +464,28 @@ func (r *Replay) accountRecord(cut *recut, since []dag.TurnID) bool {
 		r.Lost = never
 	}
 	return len(r.Erased)+len(r.Lost) > 0
+}
+
+// countBy adds a check that names the standing policies by which the words in a bundle count. It adds none if the bundle says none, or if the replay differs, since
+// then its member may be forged.
+func (r *Replay) countBy(bundle []byte) {
+	if r.Outcome == Different {
+		return
+	}
+	v, err := canon.ParseSparse(bundle, len(bundle))
+	if err != nil || v.Get("standings") == nil {
+		return
+	}
+	var by []string
+	for _, s := range slice.ReadSettings(canon.Open(v).Field("standings")) {
+		if by = append(by, "by "+string(s.Policy)); s.After > 0 {
+			by[len(by)-1] += fmt.Sprintf(", set at number %d", s.After)
+		}
+	}
+	if len(by) == 0 {
+		by = []string{"no turn has a standing"}
+	}
+	r.Checks = append(r.Checks, slice.Check{ID: CheckCounted, Status: slice.StatusOK, Detail: strings.Join(by, "; ")})
 }
 
 func (r *Replay) checkToken(err error) {
