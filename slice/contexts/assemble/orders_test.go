@@ -138,7 +138,7 @@ func (c *talkative) record(kind string, message map[string]any, more map[string]
 }
 
 func (c *talkative) uuid(n int) string {
-	return fmt.Sprintf("%08x-0000-4000-8000-%012x", 0xabc00000+n, c.n)
+	return fmt.Sprintf("%08x-0000-4000-8000-%012x", int64(0xabc00000)+int64(n), c.n)
 }
 
 func (c *talkative) at(n int) string {
