@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -28,10 +29,11 @@ import (
 func (f *forge) assemble(ctx context.Context, k *kernel.Kernel, turns []dag.TurnID) error {
 	r := f.random
 	p := contexts.Default()
-	p.Budget, p.HalfLife = 1+r.IntN(4000), 1+r.IntN(100)
+	p.Budget, p.HalfLife = 2000+r.IntN(4000), 1+r.IntN(100)
 	for i := range p.Quotas {
 		p.Quotas[i] = r.IntN(20)
 	}
+	p.Quotas[contexts.FromConstraints] += len(turns) // else some requests are refused
 	for i := range p.Weights {
 		p.Weights[i] = dag.PPM(r.IntN(10_000_001))
 	}
@@ -47,11 +49,16 @@ func (f *forge) assemble(ctx context.Context, k *kernel.Kernel, turns []dag.Turn
 	for range 5 {
 		tasks := []string{"", "yes long words", "Pump 4 is near Tank B", "\u202e \"\\ \U0001f600 long", "the"}
 		formats := contexts.Formats()
-		request := api.ContextRequest{Task: tasks[r.IntN(len(tasks))], Budget: 1 + r.IntN(p.Budget), Policy: bound.ID(), Format: string(formats[r.IntN(len(formats))])}
+		request := api.ContextRequest{Task: tasks[r.IntN(len(tasks))], Budget: 1 + r.IntN(1+r.IntN(p.Budget)), Policy: bound.ID(), Format: string(formats[r.IntN(len(formats))])}
 		if request.Task == "" || r.IntN(2) == 0 {
 			request.Anchor = turns[r.IntN(len(turns))].String()
 		}
 		issued, err := k.Contexts().Assemble(ctx, dag.DefaultTenant, request)
+		var owed *contexts.OwedError
+		for errors.As(err, &owed) && request.Budget < p.Budget { // rules and constraints do not fit
+			request.Budget = min(2*request.Budget+r.IntN(100), p.Budget)
+			issued, err = k.Contexts().Assemble(ctx, dag.DefaultTenant, request)
+		}
 		if err != nil {
 			return err
 		}
