@@ -577,7 +577,7 @@ def read_proof(data):
     path, c = [hash_line(line) for line in lines[2:]], read_checkpoint(checkpoint.encode())
     v = read_json(leaf, "leaf", lambda v: isinstance(v, dict), (), values_of_leaf)
     need(no_weights(v), "a decimal above 1, which no leaf has")
-    if v.get("type") in OTHER_LEAVES:
+    if isinstance(v.get("type"), str) and v["type"] in OTHER_LEAVES:
         read_json(leaf, "leaf", OTHER_LEAF, (("version", "gkl/1"),), values_of_leaf)
     if v.get("type") == "slice":
         known = schema_by("version", member(v, "provenance", "schema_version")).version

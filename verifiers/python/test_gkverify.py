@@ -1258,6 +1258,8 @@ def context_cases():
     case("attested as gkc/1", "tampered", None, good, SIGNER_ONLY, attestation_json=envelope({**said, "schemaVersion": "gkc/1"}, digest, predicateType=type_ % 1))
     case("attested count", "tampered", None, good, SIGNER_ONLY, attestation_json=envelope({**said, "turns": 8}, digest, predicateType=type_ % 2))
     case("leaf", "not_in_log", None, good, LOG_ONLY, **{"slice_tlog-proof": make_proof(dump({**leaf, "as_of": 21}))})
+    for i, value in enumerate(({}, [], 7)):
+        case(f"leaf type {i}", "not_in_log", None, good, LOG_ONLY, **{"slice_tlog-proof": make_proof(dump({**leaf, "type": value}))})
     size = len(context_leaves(good))
     all_ = [i for i in range(size - 1) if i not in (size - 5, size - 4)]  # not overlaps, settings, statistics
     case("part", "verified", [], part_of(good, *all_), TRUST, **proof)
