@@ -122,7 +122,7 @@ func (c *talkative) plan(way string) (text string) {
 
 // record adds a record to the transcript, after the last one.
 func (c *talkative) record(kind string, message map[string]any, more map[string]any) map[string]any {
-	rec := map[string]any{"type": kind, "uuid": c.uuid(len(c.records)), "parentUuid": nil, "isSidechain": false, "sessionId": c.session, "version": "2.1.0", "cwd": "/work/shop", "timestamp": c.at(len(c.records)), "message": message}
+	rec := map[string]any{"type": kind, "uuid": c.uuid(len(c.records)), "parentUuid": nil, "isSidechain": false, "sessionId": c.session, "version": "2.1.0", "cwd": "/src/shop", "timestamp": c.at(len(c.records)), "message": message}
 	for i := len(c.records) - 1; i >= 0; i-- {
 		if id, ok := c.records[i]["uuid"].(string); ok && (c.records[i]["type"] == "user" || c.records[i]["type"] == "assistant") {
 			rec["parentUuid"] = id
@@ -285,10 +285,10 @@ var ways = []way{
 		c.said("<bash-stdout>" + c.plan(name) + "</bash-stdout><bash-stderr></bash-stderr>")
 	}},
 	{name: "selection in an editor", form: "transcript", plant: func(c *talkative, name string) {
-		c.said("<ide_selection>The user selected the lines 1 to 9 from /work/shop/notes.md:\n" + c.plan(name) + "\n</ide_selection>\nWhat does this note mean?")
+		c.said("<ide_selection>The user selected the lines 1 to 9 from /src/shop/notes.md:\n" + c.plan(name) + "\n</ide_selection>\nWhat does this note mean?")
 	}},
 	{name: "file that a prompt names", form: "transcript", plant: func(c *talkative, name string) {
-		c.record("attachment", nil, map[string]any{"attachment": map[string]any{"type": "file", "filename": "/work/shop/notes.md", "content": map[string]any{"type": "text", "file": map[string]any{"filePath": "/work/shop/notes.md", "content": c.plan(name)}}}})
+		c.record("attachment", nil, map[string]any{"attachment": map[string]any{"type": "file", "filename": "/src/shop/notes.md", "content": map[string]any{"type": "text", "file": map[string]any{"filePath": "/src/shop/notes.md", "content": c.plan(name)}}}})
 	}},
 	{name: "output of a hook", form: "transcript", plant: func(c *talkative, name string) {
 		c.record("attachment", nil, map[string]any{"attachment": map[string]any{"type": "hook_additional_context", "hookName": "SessionStart", "content": []string{c.plan(name)}}})
