@@ -124,7 +124,7 @@ type candidate struct {
 	Seq      uint64         `json:"seq"`
 	From     []string       `json:"from"`
 	Features map[string]int `json:"features"`
-	Standing string         `json:"standing"` // "" for facts, for what was not looked at, and before gkc/2
+	Standing string         `json:"standing"` // "" for facts, for candidates that selection did not reach, and before gkc/2
 }
 
 // Kind returns the kind of the bundle.

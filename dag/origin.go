@@ -6,8 +6,8 @@ import (
 	"unsafe"
 )
 
-// A Channel is a way by which a turn came in. It follows from who admitted the turn and from what it was read, never from what the turn says of itself. The zero
-// value is no channel.
+// A Channel is a way by which a turn came in. The kernel derives it from the caller and from the kind of file, never from the turn's own fields. The zero value is
+// no channel.
 type Channel uint8
 
 // The channels. Stores keep these numbers.
@@ -67,7 +67,7 @@ func ParseGrant(s string) (Grant, error) {
 	return Grant(n), err
 }
 
-// An Origin is what a store keeps of how a turn came in. It is outside the turn's leaf, and stays when the text is erased, so that a decision that rests on it
+// An Origin is the record of how a turn came in. It is outside the turn's leaf, and stays when the text is erased, so that a decision that rests on it
 // can be repeated.
 type Origin struct {
 	Channel Channel

@@ -38,8 +38,8 @@ func (l *logs) opens(signed []byte) func() (*ledger.Opened, error) {
 	return sync.OnceValues(func() (*ledger.Opened, error) { return l.trust.Open(signed) })
 }
 
-// readLeaf reads the leaf of a proof. If it is beside a bundle or a disclosure and the leaf is not of a slice's kind, the
-// rest of the leaf is not read: it cannot match.
+// readLeaf reads the leaf of a proof. It reads only the kind of a leaf that cannot match: one of another kind than slices, in a proof beside a bundle or a
+// disclosure.
 func (l *logs) readLeaf(s *subject, beside bool) error {
 	kind, err := ledger.ParseKind(l.proof.Leaf)
 	if err != nil {

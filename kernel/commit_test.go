@@ -22,7 +22,7 @@ import (
 	"github.com/graphkernel/graphkernel/token"
 )
 
-// A gated store holds the first transaction of issuing back until it is let go, and counts them.
+// A gated store blocks the first transaction of issuing until the gate opens, and counts the transactions.
 type gated struct {
 	store.Store
 	gate chan struct{}
@@ -45,7 +45,7 @@ func (g *gated) Write(ctx context.Context, tenant dag.Tenant, c history.Change) 
 	return g.Store.Write(ctx, tenant, c)
 }
 
-// TestIssuedTogether lets one commit take its time: what is issued meanwhile shares the
+// TestIssuedTogether blocks one commit and makes sure that all slices issued meanwhile share the
 // next one.
 func TestIssuedTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -84,7 +84,7 @@ func TestIssuedTogether(t *testing.T) {
 }
 
 // TestIssuingFaults breaks each write step of issuing: lost, or kept and reported failed, and
-// then opens the store again. However it went, what was acknowledged is in the ledger, the
+// then opens the store again. In each case every acknowledged slice is in the ledger, the
 // ledger is a continuation of every checkpoint that was signed, and issuing again works.
 func TestIssuingFaults(t *testing.T) {
 	type opening func(t *testing.T, step func(string) error) store.Store

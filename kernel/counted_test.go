@@ -45,8 +45,8 @@ func counts(s *slice.Slice) map[dag.Seq]dag.Standing {
 	return of
 }
 
-// TestCounted cuts slices while another process puts standing policies in force. A slice obeys what was set after its anchor; what was handed out is replayed as
-// it was; and a slice as of a number before a setting is the same as ever.
+// TestCounted cuts slices while another process puts standing policies in force. A slice obeys settings that came after its anchor, earlier bundles are replayed
+// to the same bytes, and a slice as of a number before a setting does not change.
 func TestCounted(t *testing.T) {
 	for name, open := range stores {
 		t.Run(name, func(t *testing.T) {

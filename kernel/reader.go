@@ -196,7 +196,7 @@ func TurnEvent(r *store.Record) api.TurnEvent {
 	}
 }
 
-// An ExportReport counts what an export wrote.
+// An ExportReport is the outcome of an export.
 type ExportReport struct {
 	Turns    int
 	Redacted int // turns written without text

@@ -58,7 +58,7 @@ func TestRoundTripV3(t *testing.T) {
 	})
 }
 
-// TestScoreOfStandings pins what a standing's weight does: it multiplies that of the phase, rounded down.
+// TestScoreOfStandings makes sure that the weight of a standing multiplies the weight of the phase, rounded down.
 func TestScoreOfStandings(t *testing.T) {
 	p := policy.DefaultV3()
 	p.Base.Weights[dag.Debugging], p.Standings[dag.StandingGuest], p.Base.DistanceDecay = 333_333, 333_333, 870_000

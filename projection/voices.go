@@ -46,7 +46,7 @@ func (v *voices) turn(at int) standing.Turn {
 	return standing.Turn{Role: t.role, Voice: t.voice, Cost: t.cost, Conversation: v.conversation, Origin: v.origins[t.origin], Root: t.root, Seq: t.seq}
 }
 
-// hearing makes voices of those that were known before, and of turns that came since.
+// A hearing extends voices with newer turns.
 type hearing struct {
 	voices
 	known map[dag.Origin]uint32 // the places in origins; nil: no turn was added yet

@@ -367,7 +367,7 @@ func (w *world) between(from, to dag.TurnID) int {
 	return -1
 }
 
-// TestExplain compares every turn's outcome with what the reference says of it.
+// TestExplain compares every turn's outcome with the reference's.
 func TestExplain(t *testing.T) {
 	outcomes := map[slice.Outcome]int{}
 	explain := func(t *rapid.T) {

@@ -15,7 +15,7 @@ func registration(doc string) (policy.Registered, error) {
 	return policy.Forms{standing.Form}.ParseRegistration([]byte(`{"policy_id":"s@1","policy":` + doc + `}`))
 }
 
-// TestForm reads what was written.
+// TestForm makes sure that reading a written policy returns the same policy.
 func TestForm(t *testing.T) {
 	conversation := dag.ConversationID{15: 1}
 	rules := []standing.Rule{

@@ -35,7 +35,7 @@ type Changes struct {
 	history.History
 }
 
-// Items reads items, and what is recorded of them: revisions, tags, links, uses.
+// Items reads items with their revisions, tags, links and uses.
 type Items struct {
 	records
 }

@@ -193,8 +193,8 @@ func TestWhoMayBelieve(t *testing.T) {
 	}
 }
 
-// TestLowered lets a person's key that the standing policy counts as a guest's do what needs the permission to believe: nothing of it is done. What the key proposes
-// waits, and ends nothing that a person said; the same key counts again once no rule lowers it.
+// TestLowered makes sure that a person's key which the standing policy counts as a guest's is refused every operation that needs the permission to believe. Its
+// proposals wait and end no statement of a person. Once no rule lowers the key, it may revise again.
 func TestLowered(t *testing.T) {
 	kerneltest.EachStore(t, func(t *testing.T, k *kernel.Kernel) {
 		believing(t, k, "is")
@@ -241,8 +241,8 @@ func TestLowered(t *testing.T) {
 	})
 }
 
-// TestWhose lists what the owner, a member's key and an agent state, and what follows from it, and then puts a policy in force that lowers the key: its statements
-// count as a guest's, also its rule, which binds nobody any more, and the list as of before says what it said then.
+// TestWhose compares the standings in lists of statements by the owner, a member's key and an agent, and of their conclusions. Then a policy lowers the key: its
+// statements count as a guest's and its rule is no rule any more, while a list as of an earlier number does not change.
 func TestWhose(t *testing.T) {
 	kerneltest.EachStore(t, func(t *testing.T, k *kernel.Kernel) {
 		ctx := t.Context()

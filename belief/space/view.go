@@ -126,7 +126,7 @@ func (k View) Rules(ctx context.Context, tenant dag.Tenant, in api.RulesQuery) (
 	return k.answer(ctx, tenant, b, in.Space)
 }
 
-// Constraints returns the elements of the constraints of a space as of a number; 0 is the present. What counts as less than a member's word constrains nothing.
+// Constraints returns the elements of the constraints of a space as of a number; 0 is the present. A statement of a lower standing than member is no constraint.
 func (k View) Constraints(ctx context.Context, tenant dag.Tenant, space belief.Space, asOf dag.Seq) (*Base, error) {
 	b, err := k.Held(ctx, tenant, space, asOf, nil)
 	if err != nil {

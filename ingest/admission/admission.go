@@ -37,7 +37,7 @@ type Desk interface {
 	Observe(ctx context.Context, operation string) (context.Context, func(error))
 }
 
-// A Door has what the kernel does before and after turns are admitted.
+// A Door has the methods that the kernel runs before and after turns are admitted.
 type Door interface {
 	// ScreenTurns refuses turns whose texts may not be kept.
 	ScreenTurns(ctx context.Context, tenant dag.Tenant, drafts []dag.Draft) error

@@ -45,7 +45,7 @@ func (k Admissions) mark(ctx context.Context, tenant dag.Tenant, arrivals []stor
 // keptKeys is the maximum number of tenants in a Kept.
 const keptKeys = 10_000
 
-// Kept has what the room keeps in memory of one epoch of a store: the keys of the marks of tenants' turns.
+// Kept is the cache of one epoch of a store: the keys of the marks of tenants' turns.
 type Kept struct {
 	store projection.Store
 	draw  func([]byte) error

@@ -61,7 +61,7 @@ type Names struct {
 // keptNames is the maximum number of authors, and of credentials, that Names remembers.
 const keptNames = 10_000
 
-// Under sets the key, and forgets what was computed under another.
+// Under sets the key. If the key changes, the cached names are dropped.
 func (n *Names) Under(key Key) {
 	if n.authors == nil || n.key != key {
 		*n = Names{key, map[string]dag.Thing{}, map[string]dag.Thing{}}

@@ -69,7 +69,7 @@ func TestThings(t *testing.T) {
 	}
 }
 
-// TestNames computes things under two keys, in turns, of more names than are remembered: they are those of the key. A name that comes again is not computed again.
+// TestNames computes things of more names than are cached, under two keys by turns. Each thing is the current key's, and a cached name is not computed again.
 func TestNames(t *testing.T) {
 	var names marks.Names
 	for round := range 3 {

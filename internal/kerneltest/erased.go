@@ -73,7 +73,7 @@ var ReadableStores = map[string]func(t *testing.T) Readable{
 	},
 }
 
-// Holds reports whether what was read has a word in it, in any case, as text or in hex.
+// Holds reports whether any of the texts contains a word, as text or in hex, without regard to case.
 func Holds(read [][]byte, word string) bool {
 	for _, data := range read {
 		data = bytes.ToLower(data)

@@ -71,8 +71,8 @@ func (k Attestor) Attest(ctx context.Context, tenant dag.Tenant, bundle []byte) 
 
 // AttestRecorded is like Attest, for a caller without the bundle. It attests the bundle with a slice id and a digest, or
 // the newest with the slice id if digest is nil. The bundle is cut again, and
-// attested only if its bytes are those that were issued; if they differ because of erasures, the error wraps issued.ErrErasedSince. For
-// a bundle that was never issued, the error wraps store.ErrNotFound.
+// attested only if the bytes are the same; if erasures changed them, the error wraps issued.ErrErasedSince. The error for a bundle that was never issued wraps
+// store.ErrNotFound.
 func (k Attestor) AttestRecorded(ctx context.Context, tenant dag.Tenant, id slice.SliceID, digest *dag.Digest) (_ *Evidence, err error) {
 	ctx, observed := k.kernel.Observe(ctx, "attest")
 	defer func() { observed(err) }()

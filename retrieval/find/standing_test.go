@@ -192,7 +192,7 @@ func (s *torn) Segment(ctx context.Context, tenant dag.Tenant, parts []store.Par
 	return s.Store.Segment(ctx, tenant, parts)
 }
 
-// TestStandingsDamaged loses what the standings of one conversation follow from: its hits are left out and counted, and the others stay.
+// TestStandingsDamaged damages the skeletons of one conversation: its hits are left out and counted, and the others stay.
 func TestStandingsDamaged(t *testing.T) {
 	s := &torn{open(t, "memory"), dag.ExternalConversationID("standing", "lost")}
 	k := over(t, s, token.NewAuthority(ring(t, "k1")))

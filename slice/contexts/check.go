@@ -361,7 +361,7 @@ func (b *Bundle) newLooks() *looks {
 	return l
 }
 
-// Block implements Blocks. The error says what is wrong with the candidate.
+// Block implements Blocks. The error names the fault of the candidate.
 func (l *looks) Block(i int) (int, error) {
 	c := &l.Candidates[i]
 	l.looked[i] = true

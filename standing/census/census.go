@@ -269,7 +269,7 @@ func (r *rulings) of(stored *store.Record, t *standing.Turn, in *standing.Conver
 	}
 }
 
-// mostMoved is the largest number of turns that a change names of those that are raised or held, and of those that are lowered.
+// mostMoved is the maximum number of turns in each of the two lists of a change: raised or held, and lowered.
 const mostMoved = 20
 
 // Set puts a standing policy in force and returns what it changes; with in.DryRun it changes nothing. The error for a caller who may not

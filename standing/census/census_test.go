@@ -274,7 +274,7 @@ func TestSetFollows(t *testing.T) {
 	})
 }
 
-// TestSetAgain sets what is in force, from the start and since a setting: nothing is recorded, nobody is told of a change, and the answer names the setting.
+// TestSetAgain sets the policy that is in force already, with and without an earlier setting: no entry is recorded, no change is announced, and the answer names the setting.
 func TestSetAgain(t *testing.T) {
 	k := kerneltest.Over(t, inmem.Open(&inmem.Disk{}, inmem.Options{}), token.NewAuthority(kerneltest.Ring(t, "k1")))
 	ctx := access.As(t.Context(), local)
@@ -414,7 +414,7 @@ func TestGovern(t *testing.T) {
 	}
 }
 
-// TestRefused asks for what is not there.
+// TestRefused asks for turns, conversations and policies that do not exist.
 func TestRefused(t *testing.T) {
 	k := kerneltest.Over(t, inmem.Open(&inmem.Disk{}, inmem.Options{}), token.NewAuthority(kerneltest.Ring(t, "k1")))
 	d := draft(1, "c", dag.RoleUser, "human:lead")

@@ -21,7 +21,7 @@ type connections struct {
 	closed bool
 }
 
-// while runs fn while the store can be used, and adds to its error what was being done.
+// while runs fn while the store can be used, and adds the name of the operation to its error.
 func (cs *connections) while(ctx context.Context, what string, fn func() error) error {
 	err := ctx.Err()
 	if err == nil {

@@ -32,7 +32,7 @@ func (g *gate) enter(ctx context.Context) error {
 // leave ends a use of the database.
 func (g *gate) leave() { g.use.RUnlock() }
 
-// while runs fn while the store can be used, and adds to its error what was being done.
+// while runs fn while the store can be used, and adds the name of the operation to its error.
 func (g *gate) while(ctx context.Context, what string, fn func() error) error {
 	err := g.enter(ctx)
 	if err == nil {

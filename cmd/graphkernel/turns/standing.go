@@ -213,7 +213,7 @@ func printChange(w io.Writer, _ *api.NewStanding, out *api.StandingChange) {
 	notListed(w, out.Lowered-lowered, "less")
 }
 
-// lowers reports whether a turn counts less. Such turns come last in a list of what a setting moves.
+// lowers reports whether a turn counts less. Such turns come last in the list of turns whose standing a setting changes.
 func lowers(m *api.MovedStanding) bool {
 	was, _ := dag.ParseStanding(m.Before)
 	is, _ := dag.ParseStanding(m.After)
@@ -227,7 +227,7 @@ func notListed(w io.Writer, n int, count string) {
 	}
 }
 
-// A person is a request to give an author a standing in what the owner imports.
+// A person is a request to give an author a standing in the owner's imports.
 type person struct {
 	Author      string `json:"author"`
 	Standing    string `json:"standing" is:"guest|member|owner"`

@@ -45,7 +45,7 @@ func TestPrintChange(t *testing.T) {
 	}
 }
 
-// TestWord has a shell print what it is given: no author of an imported file runs anything.
+// TestWord makes sure that a shell prints a word unchanged, so that no author of an imported file can run a command.
 func TestWord(t *testing.T) {
 	sh, err := exec.LookPath("sh")
 	if err != nil {

@@ -210,7 +210,7 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestRulesOfThePresent anchors contexts before rules that came and went: those of the present are there. As of a number they are those of then, and the prompt
+// TestRulesOfThePresent anchors contexts before rules began and ended: a context has the rules of the present. As of a number it has the rules of then, and the prompt
 // says so.
 func TestRulesOfThePresent(t *testing.T) {
 	for name := range stores {
@@ -319,7 +319,7 @@ func TestContested(t *testing.T) {
 	}
 }
 
-// TestDistinct has an agent call a tool twice in the same way, and somebody else say the same: the newest of the agent's calls is there, and what others said.
+// TestDistinct admits the same call of an agent twice, and the same text by somebody else. A context has the newest call, and the other's text.
 func TestDistinct(t *testing.T) {
 	k := over(t, stores["memory"](t), token.NewAuthority(ring(t, "k1")))
 	conversation, other := dag.ExternalConversationID("distinct", "a"), dag.ExternalConversationID("distinct", "b")
@@ -401,7 +401,7 @@ func TestSpawned(t *testing.T) {
 	}
 }
 
-// TestUntil has turns of other times come: what a turn says of its time ends no rule, and begins none again.
+// TestUntil admits turns with dates in the past and the future. The date of a turn neither ends a rule nor begins one again.
 func TestUntil(t *testing.T) {
 	ctx := t.Context()
 	k := over(t, stores["memory"](t), token.NewAuthority(ring(t, "k1")))

@@ -84,7 +84,7 @@ var disguises = []func(order string) string{
 	},
 }
 
-// A talkative is a conversation in one of three forms, before it is imported, and what was planted into it.
+// A talkative is a conversation in one of three forms, before it is imported, with its planted orders.
 type talkative struct {
 	r        *rand.Rand
 	n        int

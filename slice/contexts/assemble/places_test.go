@@ -30,7 +30,7 @@ type place struct {
 	text     string
 }
 
-// placesOf reads a prompt by the markup of its format and nothing else. It shares no code with the renderer. What is not of the format is an error.
+// placesOf reads a prompt by the markup of its format and nothing else. It shares no code with the renderer. Anything that the format does not allow is an error.
 func placesOf(format contexts.Format, prompt []byte) ([]place, error) {
 	switch format {
 	case contexts.Markdown:
@@ -93,7 +93,7 @@ func standingIn(line string, patterns ...*regexp.Regexp) (string, bool) {
 }
 
 // markdownPlaces reads a prompt as CommonMark does: a fence ends at the first line of at least as many backticks, and a quote with the line that a blank one follows.
-// What is quoted is one line, and what is fenced is more.
+// A quote is one line, and a fence encloses several.
 func markdownPlaces(prompt string) (all []place, err error) {
 	at, head, standing := "", "", ""
 	lines := strings.Split(prompt, "\n")

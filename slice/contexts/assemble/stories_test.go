@@ -151,7 +151,7 @@ func (s *story) believe(t *testing.T, k *kernel.Kernel, b *storyBelief) {
 	}
 }
 
-// A sentence is one of a story, with what it counts for.
+// A sentence is a sentence of a story, with its standing under the policy.
 type sentence struct {
 	says, counts string
 	contested    bool
