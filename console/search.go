@@ -44,7 +44,7 @@ func (d *searchData) body(string) h.Node {
 			h.Details(h.If(d.Narrow(), h.Open()), h.Summary(h.Text("Only some turns")), h.Div(h.Class("grid"),
 				narrow("author", "by author", "author", d.Author, "human:anna"),
 				h.P(h.Label(h.For("f-role"), h.Text("of role")), h.Select(h.ID("f-role"), h.Name("role"), h.Map([]string{"", "user", "assistant", "tool", "system"}, func(r string) h.Node { return option(r, cmp.Or(r, "any"), d.Role) }))),
-				h.P(h.Label(h.For("f-standing"), h.Text("of standing")), h.Select(h.ID("f-standing"), h.Name("standing"), h.Map(append([]string{""}, standings()...), func(s string) h.Node { return option(s, cmp.Or(s, "any"), d.Standing) }))),
+				h.P(h.Label(h.For("f-standing"), h.Text("of standing")), h.Select(h.ID("f-standing"), h.Name("standing"), h.Map(append([]string{""}, dag.StandingNames()...), func(s string) h.Node { return option(s, cmp.Or(s, "any"), d.Standing) }))),
 				narrow("project", "said in folder", "project", d.Project, "/src/shop"),
 				narrow("conversation", "of conversation", "conversation", d.Conversation, ""),
 				narrow("since", "since", "since", d.Since, "2026-01-31"),

@@ -8,14 +8,6 @@ import (
 	h "github.com/graphkernel/graphkernel/internal/markup"
 )
 
-// standings are what words may count for, from the least to the greatest.
-func standings() (names []string) {
-	for _, s := range dag.Standings {
-		names = append(names, s.String())
-	}
-	return names
-}
-
 // counts shows a standing, after a space; nothing if it is unknown. Words that only inform have a dashed frame, so that no colour is needed to see it.
 func counts(standing string) h.Node {
 	s, err := dag.ParseStanding(standing)

@@ -1,5 +1,7 @@
 package dag
 
+import "slices"
+
 // A Standing says how much words count. Standings are ordered: of two, the greater counts more. Package standing decides which
 // standing a turn has. The zero value is none.
 type Standing uint8
@@ -20,6 +22,9 @@ var Standings = [...]Standing{StandingOutside, StandingGuest, StandingAgent, Sta
 var standingNames = [...]string{
 	StandingOutside: "outside", StandingGuest: "guest", StandingAgent: "agent", StandingMember: "member", StandingOwner: "owner", StandingSystem: "system",
 }
+
+// StandingNames returns the names of all standings, in the order of Standings.
+func StandingNames() []string { return slices.Clone(standingNames[StandingOutside:]) }
 
 // String returns the standing's name on the wire, or "" if the standing is unknown.
 func (s Standing) String() string { return name(standingNames[:], uint8(s)) }

@@ -65,7 +65,7 @@ A hit is not evidence: for that, cut a slice around it.`,
 	flags.StringVar(&f.conversation, "conversation", "", "only turns of the conversation with this id, or of the conversation of this turn")
 	flags.StringVar(&f.Role, "role", "", "only turns of this role: "+strings.Join(turnRoles, ", "))
 	flags.StringVar(&f.Author, "author", "", "only turns of this author, such as human:anna")
-	flags.StringVar(&f.Standing, "standing", "", "only turns of this standing: "+strings.Join(standings(), ", "))
+	flags.StringVar(&f.Standing, "standing", "", "only turns of this standing: "+strings.Join(dag.StandingNames(), ", "))
 	flags.StringVar(&f.project, "project", "", "only turns said while the agent worked in this folder, or below it")
 	flags.StringArrayVar(&f.attributes, "attribute", nil, "only turns with this attribute, KEY=VALUE, of git_branch, model, title and cwd; may be repeated")
 	flags.StringVar(&f.since, "since", "", "only turns created at this date or time, or later; 7d is seven days ago, and m, h and w are minutes, hours and weeks")
@@ -77,21 +77,13 @@ A hit is not evidence: for that, cut a slice around it.`,
 	flags.BoolVar(&f.enrich, "enrich", false, "add the facts around the entities that each hit mentions, and rank by both; at most 200 hits")
 	flags.BoolVar(&f.wait, "wait", false, "also read all texts that are not in the index yet, however long that takes; a service reads as many as it does for every search")
 	flags.BoolVar(&f.explain, "explain", false, "show what each score consists of")
-	_ = c.RegisterFlagCompletionFunc("role", cobra.FixedCompletions(turnRoles, cobra.ShellCompDirectiveNoFileComp))       // the flag exists
-	_ = c.RegisterFlagCompletionFunc("standing", cobra.FixedCompletions(standings(), cobra.ShellCompDirectiveNoFileComp)) // the flag exists
+	_ = c.RegisterFlagCompletionFunc("role", cobra.FixedCompletions(turnRoles, cobra.ShellCompDirectiveNoFileComp))               // the flag exists
+	_ = c.RegisterFlagCompletionFunc("standing", cobra.FixedCompletions(dag.StandingNames(), cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 	cli.NoFiles(c, "limit", "conversation", "author", "attribute", "since", "until", "as-of", "policy")
 	_ = c.RegisterFlagCompletionFunc("space", func(c *cobra.Command, _ []string, begin string) ([]string, cobra.ShellCompDirective) { // the flag exists
 		return a.Stores.CompleteSpaces()(c, nil, begin)
 	})
 	return c
-}
-
-// standings returns the names of all standings.
-func standings() (names []string) {
-	for _, s := range dag.Standings {
-		names = append(names, s.String())
-	}
-	return names
 }
 
 // filters reports whether turns that match the words may be left out.
@@ -213,11 +205,12 @@ func printHit(w io.Writer, place int, h *api.Hit, query string) {
 	if width := cli.Width(w, 0); width > 0 {
 		most = max(40, width-rest-len(h.Author)-len(h.Standing))
 	}
-	in := " (" + h.Standing + ")"
+	in := ""
 	if h.Title != "" {
-		in += " in " + strconv.Quote(render.OneLine(render.Visible(h.Title), 30))
+		in = " in " + strconv.Quote(render.OneLine(render.Visible(h.Title), 30))
 		most = max(40, most-len(in))
 	}
+	in = " (" + h.Standing + ")" + in
 	fmt.Fprintf(w, "%2d. %.16s  %s%s: %s  %s\n", place, h.CreatedAt, cli.Role.Paint(w, render.Visible(h.Author)), in, render.OneLine(render.Visible(excerpt(h.Content, query, most)), most), cli.ID.Paint(w, h.Turn.String()))
 	if p := h.Parts; p != nil {
 		fmt.Fprintln(w, "    "+explained(h.Score, p))
