@@ -12,7 +12,18 @@ type Words struct {
 	last   dag.ConversationID // most turns are of the conversation of the turn before
 	in     *Conversation      // who takes part in last
 	near   []dag.Node
+	kept   []ruled // by node modulo its length
 }
+
+// A ruled is a cached ruling about a node.
+type ruled struct {
+	node    dag.Node // plus one; 0: none
+	setting int
+	of      Ruling
+}
+
+// mostRuled is the number of cached rulings. Selection asks for the same turns again within a few hundred others.
+const mostRuled = 512
 
 // WordsOf returns the words of a view under the settings of a course up to the number of the view. An empty course is that of a tenant for which no policy was set.
 func WordsOf(v dag.View, c Course) *Words {
@@ -20,13 +31,13 @@ func WordsOf(v dag.View, c Course) *Words {
 	if len(c) == 0 {
 		c = Course{unset()}
 	}
-	return &Words{view: v, course: c, people: map[dag.ConversationID]*Conversation{}}
+	return &Words{view: v, course: c, people: map[dag.ConversationID]*Conversation{}, kept: make([]ruled, mostRuled)}
 }
 
 // In returns the same words for the nodes of another view, whose turns the view of w shows, too. A turn counts for what it counts for in the view of w.
 func (w *Words) In(v dag.View) *Words {
 	other := *w
-	other.asked, other.people, other.in = &v, map[dag.ConversationID]*Conversation{}, nil
+	other.asked, other.people, other.in, other.kept = &v, map[dag.ConversationID]*Conversation{}, nil, make([]ruled, mostRuled)
 	return &other
 }
 
@@ -35,6 +46,15 @@ func (w *Words) Course() Course { return w.course }
 
 // Of returns the ruling about a turn that the graph has, and the index of the setting that decides.
 func (w *Words) Of(n dag.Node) (Ruling, int) {
+	k := &w.kept[int(n)%mostRuled]
+	if k.node != n+1 {
+		k.node = n + 1
+		k.of, k.setting = w.rule(n)
+	}
+	return k.of, k.setting
+}
+
+func (w *Words) rule(n dag.Node) (Ruling, int) {
 	if w.asked != nil {
 		n, _ = w.view.Find(w.asked.ID(n))
 	}
@@ -42,7 +62,7 @@ func (w *Words) Of(n dag.Node) (Ruling, int) {
 	if w.in == nil || t.Conversation != w.last {
 		w.last, w.in = t.Conversation, w.peopleOf(n, t.Conversation)
 	}
-	return w.course.Of(w.view.Admitted(n), &t, w.in)
+	return w.course.Of(t.Seq, &t, w.in)
 }
 
 // peopleOf returns who takes part in the conversation of a turn.
