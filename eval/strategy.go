@@ -30,14 +30,18 @@ type Strategy struct {
 	// that do not fit into the budget are skipped, so a set that fits may come in any order.
 	Choose func(ctx context.Context, c *Corpus, q Question) ([]dag.TurnID, error)
 
-	Sized bool // what it chooses depends on the budget, so it is asked again for each
-	Facts bool // it needs facts; a corpus without them has no figure for it
+	Simple bool // it is a simple rule
+	Sized  bool // what it chooses depends on the budget, so it is asked again for each
+	Facts  bool // it needs facts; a corpus without them has no figure for it
 }
 
 // strategies are the columns of the table.
 var strategies = []Strategy{
-	{Name: "recency", Choose: recency},
-	{Name: "BM25", Choose: plainBM25},
+	{Name: "last turns", Choose: recency, Simple: true},
+	{Name: "BM25", Choose: plainBM25, Simple: true},
+	{Name: "prompts + last", Choose: ordered(promptsAndLast), Simple: true},
+	{Name: "prompts + own calls + rest", Choose: ordered(promptsAndCalls), Simple: true},
+	{Name: "files of the task", Choose: ordered(filesOfTask), Simple: true},
 	{Name: "slice default@1", Choose: slicing("default@1")},
 	{Name: "slice default@2", Choose: slicing("default@2")},
 	{Name: "slice default@3", Choose: slicing("default@3")},
