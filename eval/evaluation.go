@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 )
 
@@ -26,6 +27,7 @@ type Evaluation struct {
 // A row of the table. One without scores was not measured, since its data are absent.
 type row struct {
 	task, measure string
+	of            policy.ID // what the row asks for: ofContext, ofSearch, or "" for neither
 	scores        *scores
 }
 
@@ -50,7 +52,7 @@ var ErrAbsent = errors.New("absent")
 func (e *Evaluation) run(ctx context.Context, t task) error {
 	err := t.run(ctx, e)
 	if errors.Is(err, fs.ErrNotExist) {
-		e.row(t.name, "", nil)
+		e.row(t.name, "", "", nil)
 		return fmt.Errorf("%w: the data of %s; $GRAPHKERNEL_DATA or -data names their folder: %w", ErrAbsent, t.name, err)
 	}
 	if err != nil {
@@ -59,8 +61,8 @@ func (e *Evaluation) run(ctx context.Context, t task) error {
 	return nil
 }
 
-func (e *Evaluation) row(task, measure string, s *scores) {
-	e.rows = append(e.rows, row{task, measure, s})
+func (e *Evaluation) row(task, measure string, of policy.ID, s *scores) {
+	e.rows = append(e.rows, row{task, measure, of, s})
 }
 
 // answers are what the strategies choose for one question.

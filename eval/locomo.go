@@ -81,11 +81,11 @@ func locomo(ctx context.Context, e *Evaluation) error {
 			}
 		}
 	}
-	e.row("LoCoMo", "evidence among the first 10", ten)
+	e.row("LoCoMo", "evidence among the first 10", ofSearch, ten)
 	for _, budget := range budgets {
-		e.row("LoCoMo", fmt.Sprintf("all evidence within %d tokens", budget), evidence[budget])
+		e.row("LoCoMo", fmt.Sprintf("all evidence within %d tokens", budget), ofContext, evidence[budget])
 	}
-	e.row("LoCoMo", "markup in a prompt of 4000 tokens", markup)
+	e.row("LoCoMo", "markup in a prompt of 4000 tokens", "", markup)
 	return e.checkFloors(ten)
 }
 

@@ -51,7 +51,7 @@ func qmsum(ctx context.Context, e *Evaluation) error {
 		}
 	}
 	for _, budget := range budgets {
-		e.row("QMSum", fmt.Sprintf("turns of the spans within %d tokens", budget), spans[budget])
+		e.row("QMSum", fmt.Sprintf("turns of the spans within %d tokens", budget), ofContext, spans[budget])
 	}
 	return nil
 }

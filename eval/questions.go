@@ -73,7 +73,7 @@ func questions(ctx context.Context, e *Evaluation) error {
 			return err
 		}
 	}
-	e.row("questions", "written by people, supporting passages among the first 10", written)
+	e.row("questions", "written by people, supporting passages among the first 10", ofSearch, written)
 	made := newMaker(p, e)
 	for _, k := range kinds {
 		s := &scores{}
@@ -83,7 +83,7 @@ func questions(ctx context.Context, e *Evaluation) error {
 				return err
 			}
 		}
-		e.row("questions", k.name+", answered by the first 10", s)
+		e.row("questions", k.name+", answered by the first 10", ofSearch, s)
 	}
 	return nil
 }

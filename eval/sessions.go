@@ -247,7 +247,7 @@ func (s *sessionScores) rows(e *Evaluation) {
 			if !ok {
 				of = &scores{} // nothing to find, which is not absent
 			}
-			e.row("sessions", kind.name+" within "+within, of)
+			e.row("sessions", kind.name+" within "+within, ofContext, of)
 		}
 	}
 }

@@ -30,9 +30,10 @@ type Strategy struct {
 	// that do not fit into the budget are skipped, so a set that fits may come in any order.
 	Choose func(ctx context.Context, c *Corpus, q Question) ([]dag.TurnID, error)
 
-	Simple bool // it is a simple rule
-	Sized  bool // what it chooses depends on the budget, so it is asked again for each
-	Facts  bool // it needs facts; a corpus without them has no figure for it
+	Policy policy.ID // of a context or a search of the kernel; "" if it is neither
+	Simple bool      // it is a simple rule
+	Sized  bool      // what it chooses depends on the budget, so it is asked again for each
+	Facts  bool      // it needs facts; a corpus without them has no figure for it
 }
 
 // strategies are the columns of the table.
@@ -45,11 +46,11 @@ var strategies = []Strategy{
 	{Name: "slice default@1", Choose: slicing("default@1")},
 	{Name: "slice default@2", Choose: slicing("default@2")},
 	{Name: "slice default@3", Choose: slicing("default@3")},
-	{Name: "search", Choose: searching(retrieval.PolicyID)},
-	{Name: "search + vectors", Choose: searching(retrieval.DensePolicyID)},
-	{Name: "search find@1", Choose: searching(retrieval.FindPolicyID)},
-	{Name: "context@1", Choose: assembling(contexts.Default()), Sized: true},
-	{Name: "context-dense@1", Choose: assembling(contexts.Profiles()[contexts.DensePolicyID]), Sized: true},
+	searched("search", retrieval.PolicyID),
+	searched("search + vectors", retrieval.DensePolicyID),
+	searched("search "+string(retrieval.FindPolicyID), retrieval.FindPolicyID),
+	assembled(contexts.DefaultID, contexts.Default()),
+	assembled(contexts.DensePolicyID, contexts.Profiles()[contexts.DensePolicyID]),
 	{Name: "facts", Choose: walk, Facts: true},
 	{Name: "search + facts", Choose: both, Facts: true},
 }
@@ -76,6 +77,16 @@ func slicing(id policy.ID) func(context.Context, *Corpus, Question) ([]dag.TurnI
 		}
 		return ids, nil
 	}
+}
+
+// searched returns the strategy of the kernel's search under a policy.
+func searched(name string, id policy.ID) Strategy {
+	return Strategy{Name: name, Choose: searching(id), Policy: id}
+}
+
+// assembled returns the strategy of contexts under the parameters of a policy.
+func assembled(id policy.ID, p contexts.Policy) Strategy {
+	return Strategy{Name: string(id), Choose: assembling(p), Policy: id, Sized: true}
 }
 
 // searching asks the kernel's search under a policy.
