@@ -33,12 +33,15 @@ func tableAndRows(t *testing.T, args ...string) (string, error) {
 	return got, err
 }
 
+// smallData is the folder of a small set of data, and of the budgets and questions for it.
+var smallData = filepath.Join("testdata", "data")
+
 var update = flag.Bool("update", false, "write the tables of the small set of data")
 
 // TestTable compares the tables of a small set of data with those that were looked at, and runs each twice.
 func TestTable(t *testing.T) {
 	for _, half := range []string{"test", "dev"} {
-		args := []string{"-data", filepath.Join("testdata", "data")}
+		args := []string{"-data", smallData, "-own", smallData}
 		if half == "dev" {
 			args = append(args, "-dev")
 		}
@@ -93,7 +96,7 @@ func TestFloors(t *testing.T) {
 				blind[i].Choose, blinded = func(context.Context, *Corpus, Question) ([]dag.TurnID, error) { return nil, nil }, true
 			}
 		}
-		e := &Evaluation{instance: in, strategies: blind, data: filepath.Join("testdata", "data")}
+		e := &Evaluation{instance: in, strategies: blind, data: smallData}
 		if err := e.run(t.Context(), tasks[1]); !blinded || err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s that is blind, %t: got %v", name, blinded, err)
 		}
@@ -226,7 +229,7 @@ func TestSized(t *testing.T) {
 // TestAblate asks the search without its parts on the small set of data.
 func TestAblate(t *testing.T) {
 	var out bytes.Buffer
-	if err := run(t.Context(), []string{"-data", filepath.Join("testdata", "data"), "-ablate", "-only", "LoCoMo"}, &out); err != nil {
+	if err := run(t.Context(), []string{"-data", smallData, "-own", smallData, "-ablate", "-only", "LoCoMo"}, &out); err != nil {
 		t.Fatal(err)
 	}
 	head, _, _ := strings.Cut(out.String(), "\n")

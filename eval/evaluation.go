@@ -20,6 +20,7 @@ type Evaluation struct {
 	instance   *Instance
 	strategies []Strategy
 	data       string // the folder of the data
+	own        string // the folder of what the project itself keeps: budgets and questions
 	dev        bool   // the half that may be tuned on, in place of the half that is reported
 	rows       []row
 }

@@ -30,9 +30,11 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	e := &Evaluation{strategies: strategies}
 	flags := flag.NewFlagSet("eval", flag.ContinueOnError)
 	flags.StringVar(&e.data, "data", cmp.Or(os.Getenv("GRAPHKERNEL_DATA"), filepath.Join("..", "..", "shared", "data")), "the folder of the data")
+	flags.StringVar(&e.own, "own", "testdata", "the folder of the budgets and questions that the project keeps")
 	flags.BoolVar(&e.dev, "dev", false, "ask the halves that may be tuned on in place of those that are reported; LoCoMo is in both")
 	only := flags.String("only", "", "one task: "+taskNames())
 	ablate := flags.Bool("ablate", false, "ask the search, without one part of its policy each, and with what it leaves out, in place of all strategies")
+	budgets := flags.Bool("budgets", false, "measure nothing; write the first budgets of sessions to the folder that the project keeps, as slices are today")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -43,6 +45,9 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, e.instance.close()) }()
+	if *budgets {
+		return e.keepBudgets(ctx)
+	}
 	var failed error
 	done := 0
 	for _, t := range tasks {

@@ -43,6 +43,27 @@ type change struct {
 
 // sessions measures which of the turns that led to a commit are chosen before it.
 func sessions(ctx context.Context, e *Evaluation) error {
+	kept, err := e.keptBudgets()
+	if err != nil {
+		return err
+	}
+	all := sessionScores{}
+	err = e.changes(ctx, e.mine, func(c *Corpus, ch *change) error {
+		budget, ok := kept[ch.ID]
+		if !ok {
+			return fmt.Errorf("checkpoint %s has no budget; -budgets makes them", ch.ID)
+		}
+		return all.ask(ctx, e, c, ch, budget)
+	})
+	if err != nil {
+		return err
+	}
+	all.rows(e)
+	return nil
+}
+
+// changes calls do for the changes of the sessions whose places in the order of their ids are wanted.
+func (e *Evaluation) changes(ctx context.Context, want func(place int) bool, do func(*Corpus, *change) error) error {
 	folder := filepath.Join(e.data, "entire")
 	checkpoints, err := readLines[checkpoint](filepath.Join(folder, "checkpoints.jsonl"))
 	if err != nil {
@@ -64,21 +85,19 @@ func sessions(ctx context.Context, e *Evaluation) error {
 	for _, c := range checkpoints {
 		bySession[c.Session] = append(bySession[c.Session], c)
 	}
-	var all sessionScores
 	for place, session := range sorted(bySession) {
-		if !e.mine(place) {
+		if !want(place) {
 			continue
 		}
-		if err := all.session(ctx, e, filepath.Join(folder, "claude-"+session+".jsonl"), bySession[session], first); err != nil {
+		if err := e.session(ctx, filepath.Join(folder, "claude-"+session+".jsonl"), bySession[session], first, do); err != nil {
 			return err
 		}
 	}
-	all.rows(e)
 	return nil
 }
 
-// session asks all strategies before each commit of one session.
-func (s *sessionScores) session(ctx context.Context, e *Evaluation, path string, list []checkpoint, first map[string]commit) error {
+// session calls do for each commit of one session.
+func (e *Evaluation) session(ctx context.Context, path string, list []checkpoint, first map[string]commit, do func(*Corpus, *change) error) error {
 	events, err := readTranscript(path)
 	if err != nil {
 		return err
@@ -99,11 +118,38 @@ func (s *sessionScores) session(ctx context.Context, e *Evaluation, path string,
 		if err := ch.find(c, events); err != nil {
 			return fmt.Errorf("%s: commit %.10s: %w", path, of.ID, err)
 		}
-		if err := s.ask(ctx, e, c, &ch); err != nil {
+		if err := do(c, &ch); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// keptBudgets returns the first budget of each checkpoint. It is a number of the project, so that a change of slices
+// moves no budget.
+func (e *Evaluation) keptBudgets() (budgets map[string]int, err error) {
+	return budgets, readJSON(filepath.Join(e.own, budgetsFile), &budgets)
+}
+
+// budgetsFile has the tokens that the slice under default@1 took before each commit, by checkpoint.
+const budgetsFile = "budgets.json"
+
+// keepBudgets writes the first budget of each checkpoint, of both halves.
+func (e *Evaluation) keepBudgets(ctx context.Context) error {
+	budgets := map[string]int{}
+	err := e.changes(ctx, func(int) bool { return true }, func(c *Corpus, ch *change) error {
+		ids, err := slicing("default@1")(ctx, c, ch.q)
+		budgets[ch.ID] = c.cost(ids)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	text, err := json.MarshalIndent(budgets, "", "\t")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(e.own, budgetsFile), append(text, '\n'), 0o666)
 }
 
 // find finds the anchor and the gold.
@@ -194,41 +240,44 @@ func message(text string) string {
 	return strings.TrimSpace(strings.Join(lines, "\n"))
 }
 
-// sessionBudgets are in tokens; 0 stands for what the slice under default@1 takes.
-var sessionBudgets = []int{0, 8_000, 32_000}
+// sessionRows are what is asked before each commit. A budget of 0 stands for the checkpoint's own. Only turns that are more
+// than past turns before the anchor count.
+var sessionRows = []struct {
+	name         string
+	budget, past int
+}{
+	{"within the slice's tokens", 0, 0},
+	{"within 8000 tokens", 8_000, 0},
+	{"within 32000 tokens", 32_000, 0},
+	{"of more than 64 turns ago within 8000 tokens", 8_000, 64},
+	{"of more than 256 turns ago within 8000 tokens", 8_000, 256},
+}
 
 // sessionKinds are the kinds of gold.
 var sessionKinds = []struct{ kind, name string }{{prompted, "prompts"}, {edited, "edits"}, {readFile, "reads"}, {result, "what was read"}}
 
-// sessionScores has the recall of each budget, kind and strategy.
+// sessionScores has the recall of each row, kind and strategy.
 type sessionScores map[sessionKey]*scores
 
 type sessionKey struct {
-	budget int
-	kind   string
+	row  int // in sessionRows
+	kind string
 }
 
-func (s *sessionScores) ask(ctx context.Context, e *Evaluation, c *Corpus, ch *change) error {
-	if *s == nil {
-		*s = sessionScores{}
-	}
-	slice, err := slicing("default@1")(ctx, c, ch.q)
-	if err != nil {
-		return err
-	}
-	taken := c.cost(slice)
+// ask asks all strategies before one commit.
+func (s sessionScores) ask(ctx context.Context, e *Evaluation, c *Corpus, ch *change, budget int) error {
 	asked := e.ask(ctx, c, ch.q)
-	for _, budget := range sessionBudgets {
+	for n, row := range sessionRows {
 		for _, kind := range sessionKinds {
-			gold := ch.gold[kind.kind]
+			gold := c.past(ch.gold[kind.kind], ch.q.Anchor, row.past)
 			if len(gold) == 0 {
 				continue
 			}
-			key := sessionKey{budget, kind.kind}
-			if (*s)[key] == nil {
-				(*s)[key] = &scores{}
+			key := sessionKey{n, kind.kind}
+			if s[key] == nil {
+				s[key] = &scores{}
 			}
-			if err := (*s)[key].add(asked, asked.within(cmp.Or(budget, taken), gold)); err != nil {
+			if err := s[key].add(asked, asked.within(cmp.Or(row.budget, budget), gold)); err != nil {
 				return err
 			}
 		}
@@ -236,18 +285,25 @@ func (s *sessionScores) ask(ctx context.Context, e *Evaluation, c *Corpus, ch *c
 	return nil
 }
 
-func (s *sessionScores) rows(e *Evaluation) {
-	for _, budget := range sessionBudgets {
+// past returns those of a set of turns that are more than some turns before an anchor.
+func (c *Corpus) past(set map[dag.TurnID]bool, anchor dag.TurnID, turns int) map[dag.TurnID]bool {
+	of := map[dag.TurnID]bool{}
+	for id := range set {
+		if turns == 0 || c.places[anchor]-c.places[id] > turns {
+			of[id] = true
+		}
+	}
+	return of
+}
+
+func (s sessionScores) rows(e *Evaluation) {
+	for n, row := range sessionRows {
 		for _, kind := range sessionKinds {
-			within := fmt.Sprintf("%d tokens", budget)
-			if budget == 0 {
-				within = "the slice's tokens"
-			}
-			of, ok := (*s)[sessionKey{budget, kind.kind}]
+			of, ok := s[sessionKey{n, kind.kind}]
 			if !ok {
 				of = &scores{} // nothing to find, which is not absent
 			}
-			e.row("sessions", kind.name+" within "+within, ofContext, of)
+			e.row("sessions", kind.name+" "+row.name, ofContext, of)
 		}
 	}
 }

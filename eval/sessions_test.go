@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -111,5 +112,49 @@ func TestKnownCommit(t *testing.T) {
 func TestMessage(t *testing.T) {
 	if got := message("Do it\n\nWith care.\n\nEntire-Checkpoint: 0123\nCo-Authored-By: A model"); got != "Do it\n\nWith care." {
 		t.Errorf("got %q", got)
+	}
+}
+
+// TestBudgets holds that the first budget is the number that the project keeps, whatever slices take today.
+func TestBudgets(t *testing.T) {
+	own := t.TempDir()
+	args := []string{"-data", smallData, "-own", own, "-only", "sessions"}
+	if err := run(t.Context(), append(args, "-budgets"), io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(own, "budgets.json")
+	made, err := os.ReadFile(path)
+	if err != nil || !strings.Contains(string(made), `"c1": `) {
+		t.Fatalf("got %s, %v", made, err)
+	}
+	for kept, want := range map[string]string{
+		`{"c1": 60, "c2": 60}`:     "| prompts within the slice's tokens | 2 | 0.000 |",
+		`{"c1": 9000, "c2": 9000}`: "| prompts within the slice's tokens | 2 | 1.000 |",
+		`{"c1": 60}`:               "checkpoint c2 has no budget",
+	} {
+		if err := os.WriteFile(path, []byte(kept), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		got, err := table(t, args...)
+		if err != nil {
+			got += err.Error()
+		}
+		if !strings.Contains(got, want) {
+			t.Errorf("with %s: got\n%s", kept, got)
+		}
+	}
+}
+
+// TestPast holds that of a set only the turns more than some before the anchor count.
+func TestPast(t *testing.T) {
+	c := small(t, "one", "two", "three", "four")
+	all := map[dag.TurnID]bool{}
+	for i := range c.Turns {
+		all[c.Turns[i].ID] = true
+	}
+	for turns, want := range map[int]int{0: 4, 1: 1, 2: 0} {
+		if got := c.past(all, c.Turns[2].ID, turns); len(got) != want || want == 1 && !got[c.Turns[0].ID] {
+			t.Errorf("%d are more than %d turns before the third, want %d", len(got), turns, want)
+		}
 	}
 }
