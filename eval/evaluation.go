@@ -43,6 +43,7 @@ var tasks = []task{
 	{"sessions", sessions},
 	{"LoCoMo", locomo},
 	{"QMSum", qmsum},
+	{"chat", chats},
 	{"questions", questions},
 }
 
@@ -183,14 +184,14 @@ type scores struct {
 	sums      map[int]float64 // by strategy; those that were asked
 }
 
-// add asks all strategies that can answer.
+// add asks all strategies that can answer the question.
 func (s *scores) add(a *answers, m measure) error {
 	if s.sums == nil {
 		s.sums = map[int]float64{}
 	}
 	s.questions++
 	for n := range a.e.strategies {
-		if a.e.strategies[n].Facts && a.c.facts == nil {
+		if by := &a.e.strategies[n]; by.Facts && a.c.facts == nil || by.Anchored && a.q.Anchor == (dag.TurnID{}) {
 			continue
 		}
 		got, err := m(n)

@@ -260,15 +260,8 @@ func readPassages(folder string) (*passages, error) {
 }
 
 func (p *passages) readQuestions(path string, at map[[2]string]dag.TurnID) error {
-	var list []struct {
-		Question   string
-		Paragraphs []struct {
-			Title   string
-			Text    string `json:"paragraph_text"`
-			Support bool   `json:"is_supporting"`
-		}
-	}
-	if err := readJSON(path, &list); err != nil {
+	list, err := readMuSiQue(path)
+	if err != nil {
 		return err
 	}
 	for _, q := range list {
@@ -286,6 +279,20 @@ func (p *passages) readQuestions(path string, at map[[2]string]dag.TurnID) error
 		p.asked = append(p.asked, one)
 	}
 	return nil
+}
+
+// A question of MuSiQue has paragraphs, some of which support the answer.
+type musiqueQuestion struct {
+	Question   string
+	Paragraphs []struct {
+		Title   string
+		Text    string `json:"paragraph_text"`
+		Support bool   `json:"is_supporting"`
+	}
+}
+
+func readMuSiQue(path string) (list []musiqueQuestion, err error) {
+	return list, readJSON(path, &list)
 }
 
 // readJSON reads a file of JSON as Python writes it, where a number may be NaN.

@@ -28,8 +28,11 @@ func ordered(classify func(*Corpus, Question) func(*Turn) int) func(context.Cont
 	}
 }
 
-// isOwn reports whether a turn is of the conversation in which the question is asked.
+// isOwn reports whether a turn is of the conversation in which the question is asked. One that is asked from nowhere owns all.
 func isOwn(c *Corpus, q Question) func(*Turn) bool {
+	if q.Anchor == (dag.TurnID{}) {
+		return func(*Turn) bool { return true }
+	}
 	conversation := c.turn(q.Anchor).Conversation
 	return func(t *Turn) bool { return t.Conversation == conversation }
 }

@@ -17,8 +17,8 @@ import (
 // A Question is what a strategy is asked.
 type Question struct {
 	Text   string     // the words that turns are wanted for
-	Anchor dag.TurnID // the last turn there is; what is numbered above it has not been said yet
-	AsOf   dag.Seq    // the anchor's number
+	Anchor dag.TurnID // the turn after which the question is asked; the zero id: it is asked from nowhere
+	AsOf   dag.Seq    // the last turn's number; what is numbered above it has not been said yet
 	Budget int        // tokens; 0 unless the strategy is Sized
 }
 
@@ -30,10 +30,11 @@ type Strategy struct {
 	// that do not fit into the budget are skipped, so a set that fits may come in any order.
 	Choose func(ctx context.Context, c *Corpus, q Question) ([]dag.TurnID, error)
 
-	Policy policy.ID // of a context or a search of the kernel; "" if it is neither
-	Simple bool      // it is a simple rule
-	Sized  bool      // what it chooses depends on the budget, so it is asked again for each
-	Facts  bool      // it needs facts; a corpus without them has no figure for it
+	Policy   policy.ID // of a context or a search of the kernel; "" if it is neither
+	Simple   bool      // it is a simple rule
+	Sized    bool      // what it chooses depends on the budget, so it is asked again for each
+	Anchored bool      // it needs an anchor; a question without one has no figure for it
+	Facts    bool      // it needs facts; a corpus without them has no figure for it
 }
 
 // strategies are the columns of the table.
@@ -43,9 +44,9 @@ var strategies = []Strategy{
 	{Name: "prompts + last", Choose: ordered(promptsAndLast), Simple: true},
 	{Name: "prompts + own calls + rest", Choose: ordered(promptsAndCalls), Simple: true},
 	{Name: "files of the task", Choose: ordered(filesOfTask), Simple: true},
-	{Name: "slice default@1", Choose: slicing("default@1")},
-	{Name: "slice default@2", Choose: slicing("default@2")},
-	{Name: "slice default@3", Choose: slicing("default@3")},
+	{Name: "slice default@1", Choose: slicing("default@1"), Anchored: true},
+	{Name: "slice default@2", Choose: slicing("default@2"), Anchored: true},
+	{Name: "slice default@3", Choose: slicing("default@3"), Anchored: true},
 	searched("search", retrieval.PolicyID),
 	searched("search + vectors", retrieval.DensePolicyID),
 	searched("search "+string(retrieval.FindPolicyID), retrieval.FindPolicyID),
@@ -123,7 +124,11 @@ func assembling(p contexts.Policy) func(context.Context, *Corpus, Question) ([]d
 		if err := c.kernel.Policies().Register(ctx, c.tenant, registered); err != nil {
 			return nil, err
 		}
-		b, err := c.kernel.Contexts().Preview(ctx, c.tenant, api.ContextRequest{Task: q.Text, Anchor: q.Anchor.String(), Policy: id, AsOf: q.AsOf, Budget: q.Budget})
+		request := api.ContextRequest{Task: q.Text, Policy: id, AsOf: q.AsOf, Budget: q.Budget}
+		if q.Anchor != (dag.TurnID{}) {
+			request.Anchor = q.Anchor.String()
+		}
+		b, err := c.kernel.Contexts().Preview(ctx, c.tenant, request)
 		if err != nil {
 			return nil, err
 		}
