@@ -62,7 +62,7 @@ func (all Embedders) SearchAmong(ctx context.Context, turns []retrieval.Turn, p 
 	if err := x.Add(turns, vectors); err != nil {
 		return nil, err
 	}
-	if q.Vector, err = f.vector(ctx, x.Bare(q)); err != nil {
+	if q.Vector, err = f.vector(ctx, x.Bare(p, q)); err != nil {
 		return nil, err
 	}
 	return x.Search(p, q), nil

@@ -99,7 +99,7 @@ func (x *Index) Search(ctx context.Context, head dag.Seq, p *retrieval.Policy, q
 		if err := x.ReadReached(ctx, head, func(i *retrieval.Index, reached dag.Seq) {
 			head = reached // a request fills the index only once
 			seen(reached)
-			bare = i.Bare(q)
+			bare = i.Bare(p, q)
 		}); err != nil {
 			return found, err
 		}
@@ -109,7 +109,7 @@ func (x *Index) Search(ctx context.Context, head dag.Seq, p *retrieval.Policy, q
 		same := false
 		err = x.ReadReached(ctx, head, func(i *retrieval.Index, reached dag.Seq) {
 			seen(reached)
-			if same = i.Bare(q) == bare; same {
+			if same = i.Bare(p, q) == bare; same {
 				found = i.SearchWith(p, q, nil)
 			}
 		})

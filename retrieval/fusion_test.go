@@ -233,6 +233,9 @@ func TestFusion(t *testing.T) {
 		if s.IntN(3) == 0 {
 			p.Fusion.InterleaveBelow = dag.PPM(100_000 * (1 + s.IntN(6)))
 		}
+		if s.IntN(2) == 0 {
+			p.People, p.NamesByUse, p.NearTerms, p.Floor = true, true, true, dag.PPM(s.IntN(2_000_000))
+		}
 		if err := p.Check(); err != nil {
 			t.Fatal(err)
 		}

@@ -29,6 +29,9 @@ type Turn struct {
 	Silent       bool // Content has no words
 }
 
+// person reports whether a person wrote the turn.
+func (t *Turn) person() bool { return t.Role == dag.RoleUser }
+
 // An Index finds a tenant's turns by words and vectors. It must not be changed while it is read.
 type Index struct {
 	analyzer analysis.Analyzer
@@ -108,11 +111,11 @@ func (x *Index) add(t Turn, v []int8, p *parsed) error {
 		}
 		x.size += ofVector + len(v)
 	}
-	n, err := x.words.Add(t.Seq, t.Conversation, p.terms)
+	n, err := x.words.Add(t.Seq, t.Conversation, t.person(), p.terms)
 	if err != nil {
 		return err
 	}
-	if _, err := x.dates.Add(t.Seq, t.Conversation, p.dates); err != nil {
+	if _, err := x.dates.Add(t.Seq, t.Conversation, t.person(), p.dates); err != nil {
 		return err
 	}
 	if known, ok := x.labels[t.Labels]; ok {
@@ -322,17 +325,22 @@ func (x *Index) Search(p *Policy, q *Query) []Hit { return x.SearchWith(p, q, ni
 // SearchWith is like Search, but also returns the statistics on which the scores depend. If given is not nil, it is used instead of the
 // index's own statistics: then a turn has the score that it had when they were recorded, unless a turn of its conversation was erased
 // since.
+//
+// Under a policy with NamesByUse, a word names an author only if at least as many turns in the view are by a person or an agent of that name as have the
+// word, and if the query has other words; the query's vector is that of its whole text. Under a policy with Floor, a turn is a hit only if its support is
+// not below the floor of the view. Support is the share of the query's words and dates, weighed by how rare they are, that the turn has with
+// its neighbours, plus the cosine of its vector with the query's if that is above 0.
 func (x *Index) SearchWith(p *Policy, q *Query, given *Statistics) Results {
 	view := x.words.At(q.AsOf)
 	own := given == nil
 	if own {
 		given = &Statistics{}
-		given.Terms, given.Named = x.termsOf(q.Text, view)
+		given.Terms, given.Named = x.termsOf(p, q.Text, view)
 	}
 	words := plainWords(q.Text)
 	s := search{x: x, p: p, q: q, when: asksWhen(words), named: x.authors[given.Named], filters: q.filters(), of: -1}
-	s.dates = x.dates.At(q.AsOf).Score(dateWords(nil, words), p.Dates.params(0), bm25.Need{}, given.Dates)
-	s.whole = view.ScoreConversations(given.Terms, p.Conversation.params(0), given.Conversations)
+	s.dates = x.dates.At(q.AsOf).Score(dateWords(nil, words), p.Dates.params(), bm25.Need{}, given.Dates)
+	s.whole = view.ScoreConversations(given.Terms, p.Conversation.params(), given.Conversations)
 	limit := min(q.Limit, p.MaxHits)
 	need := bm25.Need{Best: limit, Most: s.highest, Rank: s.rank}
 	for _, id := range q.Also {
@@ -347,10 +355,11 @@ func (x *Index) SearchWith(p *Policy, q *Query, given *Statistics) Results {
 			s.like = x.likeness(q, x.turns.n, p.Dense.Weight, given.Likeness)
 		}
 	}
-	if len(s.dates.Places) > 0 || s.like != nil || p.Rerank.here() { // any turn may be among the best hits
+	if len(s.dates.Places) > 0 || s.like != nil || p.Floor > 0 || p.Rerank.here() { // any turn may be among the best hits, or the best turns may be no hits
 		need.Best = 0
 	}
-	s.words = view.Score(given.Terms, p.Words.params(p.Reach), need, given.Words)
+	s.words = view.Score(given.Terms, p.neighbours(), need, given.Words)
+	s.support = s.supportOf()
 	r := Results{Statistics: *given, Approximate: s.like != nil && s.like.flat != nil}
 	r.Hits, r.Also = s.fused(limit)
 	if own {
@@ -375,6 +384,7 @@ type search struct {
 	when                bool
 	named               []int32 // the turns by the author whom the query names
 	filters             bool    // the query has a filter
+	support             support
 
 	of, share int64 // the conversation of the turn that was scored last, and its score
 }
@@ -403,12 +413,12 @@ func (s *search) best(limit int, by func(*Hit) int64) []Hit {
 	floor := int64(1)
 	var h Hit // one variable for all, because by may make it escape to the heap
 	for _, n := range s.found() {
-		words := int64(0)
+		words, having := int64(0), int64(0)
 		if at < len(s.words.Places) && s.words.Places[at] == n {
-			words = s.words.Of[at]
+			words, having = s.words.Of[at], s.words.Having[at]
 			at++
 		}
-		if !s.lets(n) {
+		if !s.supports(n, having) || !s.lets(n) {
 			continue
 		}
 		h = s.hit(n, words, s.words.Most)
@@ -440,8 +450,11 @@ func (s *search) found() []int32 {
 	return merged(s.words.Places, merged(s.dates.Places, s.like.places))
 }
 
-// finds reports whether a turn has a score in any channel.
+// finds reports whether a turn has a score in any channel, and enough support.
 func (s *search) finds(n int32) bool {
+	if !s.supports(n, s.words.HavingAt(n)) {
+		return false
+	}
 	if s.words.At(n) > 0 || s.dates.At(n) > 0 {
 		return true
 	}
@@ -538,15 +551,28 @@ func part(score, most int64, weight dag.PPM) int64 {
 }
 
 // termsOf returns the terms of a query without authors' names, and the name if it has exactly one.
-func (x *Index) termsOf(query string, view bm25.View) (terms []string, named string) {
-	rest, named := x.authors.without(query, view)
+func (x *Index) termsOf(p *Policy, query string, view bm25.View) (terms []string, named string) {
+	rest, named := x.nameless(p, query, view)
 	terms = x.analyzer.Terms(nil, rest)
+	if p.NearTerms {
+		for i, term := range terms {
+			if !analysis.NearWords.Possible(term) || view.Having(term) > 0 {
+				continue
+			}
+			if near := view.Commonest(func(other string) bool { return analysis.NearWords.Near(term, other) }); near != "" {
+				terms[i] = near
+			}
+		}
+	}
 	slices.Sort(terms)
 	return slices.Compact(terms), named
 }
 
-// Bare returns the text of a query without authors' names. The query's vector is made from it.
-func (x *Index) Bare(q *Query) string {
-	rest, _ := x.authors.without(q.Text, x.words.At(q.AsOf))
+// Bare returns the text from which a query's vector is made: without authors' names, unless the policy has NamesByUse.
+func (x *Index) Bare(p *Policy, q *Query) string {
+	if p.NamesByUse {
+		return q.Text
+	}
+	rest, _ := x.nameless(p, q.Text, x.words.At(q.AsOf))
 	return rest
 }

@@ -16,7 +16,8 @@ const PolicyType = "retrieval_policy_v1"
 const (
 	PolicyID      policy.ID = "recall@1"       // DefaultPolicy
 	DensePolicyID policy.ID = "recall-dense@1" // DensePolicy
-	FindPolicyID  policy.ID = "find@1"         // FindPolicy
+	FindV1ID      policy.ID = "find@1"         // FindV1
+	FindPolicyID  policy.ID = "find@2"         // FindPolicy; the policy of searches that name none
 )
 
 // A Policy holds the parameters of a search. Its zero value is not valid; start from DefaultPolicy. It is
@@ -33,12 +34,22 @@ type Policy struct {
 	Dense        Dense
 	Fusion       Fusion
 	Rerank       Rerank
+
+	People     bool    // only turns of persons have neighbours, and only turns of persons are neighbours
+	NamesByUse bool    // a word of the query names an author only if it is used as a name more than as a word, see Index.SearchWith
+	NearTerms  bool    // a term of the query that no turn has counts as a term that differs by one letter
+	Floor      dag.PPM // the least support of a hit in a view of many turns, see Index.SearchWith; 0: every turn with a score is a hit
 }
 
 // A Channel has the parameters of BM25 over some terms. Weight is the score of the turn that is best by these terms.
 type Channel struct{ Weight, K1, B dag.PPM }
 
-func (c *Channel) params(reach int) bm25.Params { return bm25.Params{K1: c.K1, B: c.B, Reach: reach} }
+func (c *Channel) params() bm25.Params { return bm25.Params{K1: c.K1, B: c.B} }
+
+// neighbours returns the parameters of BM25 over the words of turns with their neighbours.
+func (p *Policy) neighbours() bm25.Params {
+	return bm25.Params{K1: p.Words.K1, B: p.Words.B, Reach: p.Reach, People: p.People}
+}
 
 // DefaultPolicy returns the parameters of the policy recall@1. docs/retrieval.md says how much each
 // contributes.
@@ -67,19 +78,30 @@ func DensePolicy() Policy {
 	return p
 }
 
-// FindPolicy returns the parameters of the policy find@1, for people who search the sessions of agents: recall-dense@1 with more
-// weight for likeness. A turn next to a better one loses a tenth, so that one place does not fill the list.
+// FindPolicy returns the parameters of the policy find@2, the search for people, programs and agents: recall@1 with vectors, in which calls and results of
+// an agent have no neighbours. It finds nothing where nothing supports a hit. Its scores are sums, so contexts can use it.
 func FindPolicy() Policy {
+	p := DefaultPolicy()
+	p.Words.K1 = 800_000
+	p.Dense = Dense{Embedder: embed.StaticID, Weight: 500_000}
+	p.People, p.NamesByUse, p.NearTerms, p.Floor = true, true, true, 700_000
+	return p
+}
+
+// FindV1 returns the parameters of the policy find@1: recall-dense@1 with more
+// weight for likeness. A turn next to a better one loses a tenth, so that one place does not fill the list.
+func FindV1() Policy {
 	p := DensePolicy()
 	p.Dense.Weight = 400_000
 	p.Rerank.Method, p.Rerank.Weight = RerankSpread, 100_000
 	return p
 }
 
-// mostWeight and mostK1 bound weights and BM25's k1.
+// mostWeight, mostK1 and mostFloor bound weights, BM25's k1 and the floor.
 const (
 	mostWeight = 10 * dag.One
 	mostK1     = 10 * dag.One
+	mostFloor  = 2 * dag.One // the greatest support
 )
 
 func channel(name string, at func(*Policy) *Channel) policy.Field[Policy] {
@@ -101,11 +123,15 @@ var table = policy.Table[Policy]{
 			policy.Text("embedder", func(p *Policy) *string { return &p.Dense.Embedder }, checkEmbedder),
 			policy.Fraction("weight", mostWeight, func(p *Policy) *dag.PPM { return &p.Dense.Weight }),
 		),
+		policy.Optional(policy.Fraction("floor", mostFloor, func(p *Policy) *dag.PPM { return &p.Floor }), func(p *Policy) bool { return p.Floor == 0 }),
 		policy.Group("fusion",
 			policy.Fraction("interleave_below", dag.One, func(p *Policy) *dag.PPM { return &p.Fusion.InterleaveBelow }),
 			policy.Word("method", func(p *Policy) *string { return &p.Fusion.Method }, fusions...),
 		),
 		policy.Int("max_hits", 1, LimitHits, func(p *Policy) *int { return &p.MaxHits }),
+		policy.Optional(policy.Switch("names_by_use", func(p *Policy) *bool { return &p.NamesByUse }), func(p *Policy) bool { return !p.NamesByUse }),
+		policy.Optional(policy.Switch("near_terms", func(p *Policy) *bool { return &p.NearTerms }), func(p *Policy) bool { return !p.NearTerms }),
+		policy.Optional(policy.Switch("people", func(p *Policy) *bool { return &p.People }), func(p *Policy) bool { return !p.People }),
 		policy.Int("reach", 0, bm25.MaxReach, func(p *Policy) *int { return &p.Reach }),
 		policy.Group("rerank",
 			policy.Int("half_life_hours", 1, limitHalfLife, func(p *Policy) *int { return &p.Rerank.HalfLife }),

@@ -105,7 +105,7 @@ func (r *reference) texts(turns []Turn, terms func(*Turn) []string) (all []text)
 }
 
 // windowed adds to each turn what counts of its neighbours in the conversation.
-func windowed(turns []Turn, bare []text, reach int) (all []text) {
+func windowed(turns []Turn, bare []text, reach int, people bool) (all []text) {
 	of := map[dag.ConversationID][]int{}
 	for i := range turns {
 		of[turns[i].Conversation] = append(of[turns[i].Conversation], i)
@@ -123,6 +123,9 @@ func windowed(turns []Turn, bare []text, reach int) (all []text) {
 		for k := 1; k <= reach; k++ {
 			for _, near := range [...]struct{ at, num int64 }{{int64(place - k), 4}, {int64(place + k), 3}} {
 				if near.at < 0 || near.at >= int64(len(list)) {
+					continue
+				}
+				if people && (turns[i].Role != dag.RoleUser || turns[list[near.at]].Role != dag.RoleUser) {
 					continue
 				}
 				other := bare[list[near.at]]
@@ -171,12 +174,16 @@ func (r *reference) search(q *Query) (hits []Hit) {
 			whole[c].words[w] += n
 		}
 	}
-	terms, name := r.terms(q.Text, past)
-	b := r.score(slices.Clone(terms), bare, windowed(past, bare, r.p.Reach), int64(r.p.Words.K1), int64(r.p.Words.B))
+	terms, name := r.terms(q.Text, past, bare)
+	b := r.score(slices.Clone(terms), bare, windowed(past, bare, r.p.Reach, r.p.People), int64(r.p.Words.K1), int64(r.p.Words.B))
 	z := r.score(slices.Clone(terms), whole, whole, int64(r.p.Conversation.K1), int64(r.p.Conversation.B))
 	d := r.score(dateWords(nil, plainWords(q.Text)), dated, dated, int64(r.p.Dates.K1), int64(r.p.Dates.B))
 	like := r.like(past, q)
+	floor, support := r.floor(past, bare, dated, q, terms)
 	for i := range past {
+		if support[i] < floor {
+			continue
+		}
 		if past[i].Silent || b[i] == 0 && d[i] == 0 && (q.Vector == nil || r.vectors[past[i].ID] == nil) || !q.lets(&past[i]) {
 			continue
 		}
@@ -226,8 +233,163 @@ func most(scores []int64) int64 {
 	return slices.Max(scores)
 }
 
+// floor returns the floor of a view, and the support of each turn, both in ppm.
+func (r *reference) floor(past []Turn, bare, dated []text, q *Query, terms []string) (floor int64, support []int64) {
+	support = make([]int64, len(past))
+	if r.p.Floor == 0 {
+		return 0, support
+	}
+	const one = 1_000_000
+	turns, none := int64(0), true
+	for _, t := range bare {
+		if t.words != nil {
+			turns++
+		}
+	}
+	power := int64(1)
+	doublings := int64(0)
+	for 2*power <= turns {
+		power, doublings = 2*power, doublings+1
+	}
+	if doublings >= 10 {
+		log := new(big.Rat).Add(big.NewRat(doublings-10, 1), big.NewRat(turns-power, power))
+		if log.Cmp(big.NewRat(6, 1)) > 0 {
+			log.SetInt64(6)
+		}
+		log.Mul(log, big.NewRat(int64(r.p.Floor), 6))
+		floor = new(big.Int).Quo(log.Num(), log.Denom()).Int64()
+	}
+	mass, has := int64(0), make([]int64, len(past))
+	near := windowed(past, bare, r.p.Reach, r.p.People)
+	count := func(terms []string, bare, counted []text) {
+		n := int64(0)
+		for _, t := range bare {
+			if t.words != nil {
+				n++
+			}
+		}
+		slices.Sort(terms)
+		for _, term := range slices.Compact(terms) {
+			with := int64(0)
+			for _, t := range bare {
+				if t.words[term] > 0 {
+					with++
+				}
+			}
+			weight := refLn(2*n+2, 2*with+1)
+			mass += weight
+			for i := range counted {
+				if counted[i].words[term] > 0 {
+					has[i], none = has[i]+weight, false
+				}
+			}
+		}
+	}
+	count(slices.Clone(terms), bare, near)
+	count(dateWords(nil, plainWords(q.Text)), dated, dated)
+	if none {
+		floor = max(floor, int64(r.p.Floor)/4)
+	}
+	for i := range past {
+		support[i] = one * has[i] / max(mass, 1)
+		if v := r.vectors[past[i].ID]; v != nil && q.Vector != nil && !r.erased[past[i].ID] {
+			support[i] += max(0, one*dot(v, q.Vector)/(256*int64(len(v))))
+		}
+	}
+	return floor, support
+}
+
+// isOneLetterOff reports whether a word becomes another by exchanging two adjacent letters, or, if other is allowed, by adding, dropping or changing one.
+func isOneLetterOff(word, other string, may bool) bool {
+	for i := range len(word) - 1 {
+		if word[i] != word[i+1] && word[:i]+word[i+1:i+2]+word[i:i+1]+word[i+2:] == other {
+			return true
+		}
+	}
+	for i := range word {
+		if may && (word[:i]+word[i+1:] == other || len(word) == len(other) && word != other && word[:i]+other[i:i+1]+word[i+1:] == other) {
+			return true
+		}
+	}
+	for i := range other {
+		if may && other[:i]+other[i+1:] == word {
+			return true
+		}
+	}
+	return false
+}
+
+// commonest returns the candidate with the highest count, of several the first.
+func commonest(counts map[string]int, is func(string) bool) (best string) {
+	for w, n := range counts {
+		if is(w) && (n > counts[best] || n == counts[best] && w < best) {
+			best = w
+		}
+	}
+	return best
+}
+
 // terms returns those of a query without authors' names, and the name if there is one alone.
-func (r *reference) terms(query string, past []Turn) ([]string, string) {
+func (r *reference) terms(query string, past []Turn, bare []text) ([]string, string) {
+	having := map[string]int{}
+	for _, t := range bare {
+		for w := range t.words {
+			having[w]++
+		}
+	}
+	terms, name := r.nameless(query, past, having)
+	for i, term := range terms {
+		if !r.p.NearTerms || len(term) < 5 || having[term] > 0 {
+			continue
+		}
+		if near := commonest(having, func(w string) bool { return isOneLetterOff(term, w, len(term) >= 7) }); near != "" {
+			terms[i] = near
+		}
+	}
+	return terms, name
+}
+
+// nameless returns the terms of a query without authors' names, not yet replaced by near ones, and the name if there is one alone.
+func (r *reference) nameless(query string, past []Turn, having map[string]int) ([]string, string) {
+	if r.p.NamesByUse {
+		all, by := map[string]int{}, map[string]int{}
+		for i := range past {
+			for _, w := range slices.Compact(slices.Sorted(slices.Values(nameWords(past[i].Author)))) {
+				all[w]++
+				if past[i].Role == dag.RoleUser || past[i].Role == dag.RoleAssistant {
+					by[w]++
+				}
+			}
+		}
+		names := map[string]bool{}
+		var rest []string
+		for _, w := range strings.Fields(query) {
+			name := strings.ToLower(strings.Trim(w, "?,.'s"))
+			most := 0
+			for _, term := range analysis.English.Terms(nil, name) {
+				most = max(most, having[term])
+			}
+			if r.p.NearTerms && len(name) >= 5 && all[name] == 0 && most == 0 {
+				name = commonest(all, func(other string) bool { return isOneLetterOff(name, other, true) })
+			}
+			if by[name] > 0 && by[name] >= most {
+				names[name] = true
+			} else {
+				rest = append(rest, w)
+			}
+		}
+		if len(rest) == 0 {
+			rest = []string{query}
+		}
+		name := ""
+		for n := range names {
+			name = n
+		}
+		if len(names) != 1 {
+			name = ""
+		}
+		return analysis.English.Terms(nil, strings.Join(rest, " ")), name
+	}
 	authors := map[string]bool{}
 	for i := range past {
 		for _, w := range nameWords(past[i].Author) {
@@ -289,6 +451,9 @@ func (s *scene) query(r *reference, last dag.Seq) *Query {
 	if s.IntN(4) == 0 {
 		q.Text = "When did " + []string{"Anna", "Ben", "Anna and Ben"}[s.IntN(3)] + " " + q.Text + "?"
 	}
+	if s.IntN(4) == 0 { // one letter wrong in a word or a name, only a name, or words that nobody uses
+		q.Text = []string{q.Text + " marathn", "violni " + q.Text, "lanterm harbuor", "claude", "Claud " + q.Text, "what did cluade say", "ledgers zebra", "zebra quagga"}[s.IntN(8)]
+	}
 	if s.IntN(2) == 0 {
 		q.AsOf = dag.Seq(1 + s.IntN(int(last)))
 	}
@@ -321,6 +486,9 @@ func TestSearch(t *testing.T) {
 		policy := DefaultPolicy()
 		if seed%3 == 2 { // another one, and another reach than the index is made for
 			policy.Reach, policy.Words, policy.Author, policy.When = 1+seed%8, Channel{600_000, 2_000_000, 900_000}, 300_000, 100_000
+		}
+		if seed%5 > 1 {
+			policy.People, policy.NamesByUse, policy.NearTerms = seed%5 != 2, seed%5 != 3, seed%5 != 4 || seed%2 == 0
 		}
 		s := &scene{rand.New(rand.NewPCG(uint64(seed), 1))}
 		x, r := New(analysis.English, 0), &reference{p: &policy, erased: map[dag.TurnID]bool{}}

@@ -276,7 +276,7 @@ func (s *Segment) placed() []bm25.Placed {
 	all := make([]bm25.Placed, len(s.turns))
 	for i := range s.turns {
 		t := &s.turns[i]
-		all[i] = bm25.Placed{Seq: t.Seq, Conversation: t.Conversation, Counted: !t.Withheld}
+		all[i] = bm25.Placed{Seq: t.Seq, Conversation: t.Conversation, Person: t.person(), Counted: !t.Withheld}
 	}
 	return all
 }

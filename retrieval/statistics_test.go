@@ -19,6 +19,9 @@ func TestStatistics(t *testing.T) {
 		if seed%2 == 1 {
 			p, dimensions = DensePolicy(), sceneDimensions
 		}
+		if seed%4 == 3 {
+			p = FindPolicy()
+		}
 		x, r := New(analysis.English, dimensions), &reference{p: &p, erased: map[dag.TurnID]bool{}}
 		add := func(n int) {
 			turn := s.turn(n, 9)

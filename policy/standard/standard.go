@@ -23,7 +23,7 @@ var given = func() map[policy.ID]policy.Parameters {
 		policy.DefaultV2ID: policy.DefaultV2(),
 		policy.DefaultV3ID: policy.DefaultV3(),
 		facts.PolicyID:     facts.DefaultPolicy(),
-		retrieval.PolicyID: retrieval.DefaultPolicy(), retrieval.DensePolicyID: retrieval.DensePolicy(), retrieval.FindPolicyID: retrieval.FindPolicy(),
+		retrieval.PolicyID: retrieval.DefaultPolicy(), retrieval.DensePolicyID: retrieval.DensePolicy(), retrieval.FindV1ID: retrieval.FindV1(), retrieval.FindPolicyID: retrieval.FindPolicy(),
 		contexts.DefaultID: contexts.Default(), kinds.ID: kinds.Default(), rules.ID: rules.Default(), rules.V1ID: rules.DefaultV1(),
 		standing.AloneID: standing.Alone(), standing.TeamID: standing.Team(), standing.ServiceID: standing.Service(),
 	}

@@ -60,9 +60,9 @@ func (s *scoring) best(lists []list, need *Need) *Scores {
 		}
 	}
 	slices.SortFunc(wanted, func(a, b scored) int { return cmp.Compare(a.turn, b.turn) })
-	r := &Scores{Places: make([]int32, len(wanted)), Of: make([]int64, len(wanted)), Statistics: *s.of}
+	r := &Scores{Places: make([]int32, len(wanted)), Of: make([]int64, len(wanted)), Having: make([]int64, len(wanted)), Statistics: *s.of}
 	for i, of := range wanted {
-		r.Places[i], r.Of[i] = of.turn, of.score
+		r.Places[i], r.Of[i], r.Having[i] = of.turn, of.score, of.had
 	}
 	r.Most = s.most
 	return r
@@ -108,7 +108,7 @@ func higher(a, b uint64) uint64 {
 }
 
 // boundBy adds the upper bounds by one term. If the turns of conversations are adjacent, it ignores whether neighbours belong to the
-// same conversation.
+// same conversation and whether persons wrote them.
 func (s *scoring) boundBy(l *list, shift int) {
 	gives := givenBy(l, s.p, shift)
 	if s.v.x.apart {
@@ -119,7 +119,7 @@ func (s *scoring) boundBy(l *list, shift int) {
 				s.near[(other+MaxReach)/blockSize] = 1
 			}
 			add(p.turn, MaxReach)
-			s.v.around(p.turn, s.p.Reach, add)
+			s.v.around(p.turn, s.p, add)
 		}
 		return
 	}
@@ -221,16 +221,17 @@ func (s *scoring) score(lists []list) {
 	}
 	var w nearby
 	for _, n := range s.live {
-		window := s.v.window(n, s.p.Reach)
+		window := s.v.window(n, s.p)
 		if window < 0 {
 			continue
 		}
-		w.around(s.v, n, s.p.Reach)
+		w.around(s.v, n, s.p)
 		norm := norm(window, s.of.Length, s.of.Turns, s.p)
 		of, some := scored{turn: n}, false
 		for i := range lists {
 			if count := w.count(&lists[i]); count > 0 {
 				of.score += saturated(lists[i].weight, count, norm, s.p)
+				of.had += lists[i].weight
 				some = true
 			}
 		}

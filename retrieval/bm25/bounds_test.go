@@ -31,7 +31,7 @@ func TestBounds(t *testing.T) {
 			if seed%2 == 1 {
 				conversation = r.IntN(4)
 			}
-			if _, err := x.Add(dag.Seq(n+1), dag.ExternalConversationID("bounds", fmt.Sprint(conversation)), NewTerms(terms...)); err != nil {
+			if _, err := x.Add(dag.Seq(n+1), dag.ExternalConversationID("bounds", fmt.Sprint(conversation)), r.IntN(2) == 0, NewTerms(terms...)); err != nil {
 				t.Fatal(err)
 			}
 			if r.IntN(20) == 0 {
@@ -114,7 +114,7 @@ func TestManyLists(t *testing.T) {
 		if n > 50 {
 			of = terms[n : n+100]
 		}
-		if _, err := x.Add(dag.Seq(n+1), dag.ExternalConversationID("many", ""), NewTerms(of...)); err != nil {
+		if _, err := x.Add(dag.Seq(n+1), dag.ExternalConversationID("many", ""), false, NewTerms(of...)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -51,10 +51,10 @@ func NewTerms(texts ...string) []*Term {
 // String returns the text of the term.
 func (t *Term) String() string { return t.text }
 
-// Add adds a turn after all others, and returns its place. If terms is nil, its text is not known and the turn does not
-// count, as if it had been erased.
-func (x *Index) Add(seq dag.Seq, of dag.ConversationID, terms []*Term) (int, error) {
-	n, err := x.place(seq, of, int32(len(terms)), terms != nil)
+// Add adds a turn after all others, and returns its place. person says whether a person wrote it. If terms is nil, its text is not known and
+// the turn does not count, as if it had been erased.
+func (x *Index) Add(seq dag.Seq, of dag.ConversationID, person bool, terms []*Term) (int, error) {
+	n, err := x.place(Placed{seq, of, person, terms != nil}, int32(len(terms)))
 	if err != nil {
 		return 0, err
 	}

@@ -12,8 +12,8 @@ type layout struct {
 	reach         int    // the reach of windows and sums
 	turns         []turn // ascending by number
 	of            conversationsOf
-	apart         bool    // the turns of some conversation are not adjacent
-	windows       []int64 // by turn: its length with its neighbours, in units; -1 if it does not count
+	apart         bool     // the turns of some conversation are not adjacent
+	windows       []window // by turn
 	conversations []conversation
 	placed        map[dag.ConversationID]int32
 	sums          []sums // by turn: the sums up to it
@@ -30,6 +30,7 @@ type turn struct {
 	from    int   // beginning of its terms in forward
 	kinds   int32 // number of distinct terms
 	counted bool  // its text is known
+	person  bool  // a person wrote it
 }
 
 type conversation struct {
@@ -41,8 +42,9 @@ type conversation struct {
 
 // sums are totals over the turns up to a turn.
 type sums struct {
-	turns, length, window int64
-	begun                 int64 // number of conversations with a length
+	turns, length int64
+	window        window // the sum of the windows of turns that count
+	begun         int64  // number of conversations with a length
 }
 
 // Conversation returns the place of a turn's conversation, as in the result of [View.ScoreConversations].
@@ -64,18 +66,18 @@ func (x *layout) Beside(turn int32, some map[int32]bool) bool {
 }
 
 // place adds a turn after all others, without its terms.
-func (x *layout) place(seq dag.Seq, of dag.ConversationID, length int32, counted bool) (int32, error) {
+func (x *layout) place(p Placed, length int32) (int32, error) {
 	n := int32(len(x.turns))
-	if n > 0 && x.turns[n-1].seq >= seq {
-		return 0, fmt.Errorf("bm25: turn number %d comes after number %d, want ascending numbers", seq, x.turns[n-1].seq)
+	if n > 0 && x.turns[n-1].seq >= p.Seq {
+		return 0, fmt.Errorf("bm25: turn number %d comes after number %d, want ascending numbers", p.Seq, x.turns[n-1].seq)
 	}
-	at, ok := x.placed[of]
+	at, ok := x.placed[p.Conversation]
 	if !ok {
 		at = int32(len(x.conversations))
-		x.placed[of], x.conversations = at, append(x.conversations, conversation{begin: n, first: -1})
+		x.placed[p.Conversation], x.conversations = at, append(x.conversations, conversation{begin: n, first: -1})
 	}
 	c := &x.conversations[at]
-	t := turn{seq: seq, place: int32(len(c.turns)), length: length, counted: counted}
+	t := turn{seq: p.Seq, place: int32(len(c.turns)), length: length, counted: p.Counted, person: p.Person}
 	if t.place > 0 {
 		before := &x.turns[c.turns[t.place-1]]
 		t.earlier = before.earlier + int64(before.length)
@@ -106,7 +108,8 @@ func (x *layout) sum(n int32) {
 	if x.conversations[x.of[n]].first == n {
 		s.begun++
 	}
-	s.window += x.brought(n, x.reach)
+	s.window.all += x.brought(n, Params{Reach: x.reach})
+	s.window.people += x.brought(n, Params{Reach: x.reach, People: true})
 	x.sums[n] = s
 }
 

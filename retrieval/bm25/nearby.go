@@ -10,6 +10,7 @@ type nearby struct {
 	run
 	n        int32
 	from, to int32  // the first and the last place among them
+	people   []turn // nil: all turns between from and to count; otherwise, besides n, only those of persons, by place
 	turns    []near // used if other turns can be between them; ascending
 }
 
@@ -20,14 +21,20 @@ type near struct {
 }
 
 // around finds the neighbours of a turn. Turns must be given in ascending order.
-func (w *nearby) around(v View, n int32, reach int) {
+func (w *nearby) around(v View, n int32, p Params) {
 	w.n = n
 	if !v.x.apart {
-		w.from, w.to = v.within(&w.run, n, reach)
+		if p.People && !v.x.turns[n].person {
+			w.from, w.to, w.people = n, n, nil
+			return
+		}
+		if w.from, w.to = v.within(&w.run, n, p.Reach); p.People {
+			w.people = v.x.turns
+		}
 		return
 	}
 	w.turns = append(w.turns[:0], near{n, unit})
-	v.around(n, reach, func(other int32, at int) { w.turns = append(w.turns, near{other, weights[2*MaxReach-at]}) })
+	v.around(n, p, func(other int32, at int) { w.turns = append(w.turns, near{other, weights[2*MaxReach-at]}) })
 	slices.SortFunc(w.turns, func(a, b near) int { return cmp.Compare(a.turn, b.turn) })
 }
 
@@ -39,7 +46,9 @@ func (w *nearby) count(l *list) (count int64) {
 			if p.turn > w.to {
 				break
 			}
-			count += int64(p.count) * weights[MaxReach+w.n-p.turn]
+			if w.people == nil || w.people[p.turn].person {
+				count += int64(p.count) * weights[MaxReach+w.n-p.turn]
+			}
 		}
 		return count
 	}

@@ -270,10 +270,11 @@ func (r *Run) parsePostings(c *cursor.Cursor) bool {
 	return c.Err() == nil
 }
 
-// A Placed is a turn of a run.
+// A Placed is a turn without its terms.
 type Placed struct {
 	Seq          dag.Seq
 	Conversation dag.ConversationID
+	Person       bool // a person wrote it
 	Counted      bool // its text is known
 }
 
@@ -290,7 +291,7 @@ func (x *Index) AddRuns(runs []*Run, turns func(run int) []Placed) error {
 		}
 		r.first = int32(len(x.turns))
 		for k := range of {
-			if _, err := x.place(of[k].Seq, of[k].Conversation, r.lengths[k], of[k].Counted); err != nil {
+			if _, err := x.place(of[k], r.lengths[k]); err != nil {
 				return err
 			}
 		}

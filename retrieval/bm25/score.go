@@ -12,12 +12,16 @@ import (
 type Params struct {
 	K1, B dag.PPM // K1 is at most 10
 	Reach int     // number of neighbours on either side that count, up to MaxReach; ignored for conversations
+
+	// People says that only turns of persons have neighbours, and only turns of persons are neighbours. Other turns between them still count for the reach.
+	People bool
 }
 
 // Scores are the scores of the turns or conversations with any of some terms, in units of 2^-16.
 type Scores struct {
 	Places []int32 // of turns, or of conversations; ascending
 	Of     []int64 // parallel to Places
+	Having []int64 // of turns, parallel to Places: the sum of the weights of the terms in the turn and its neighbours
 	Statistics
 
 	dense []int64 // by place; nil if few places have a score
@@ -44,6 +48,14 @@ func (s *Statistics) Check() error {
 	return nil
 }
 
+// Mass returns the sum of the weights of all terms, including those that no turn has.
+func (s *Statistics) Mass() (mass int64) {
+	for _, with := range s.With {
+		mass += idf(s.Turns, with)
+	}
+	return mass
+}
+
 // Highest returns an upper bound of the score of a turn, however often it has the terms.
 func (s *Statistics) Highest(k1 dag.PPM) (score int64) {
 	for _, with := range s.With {
@@ -59,6 +71,14 @@ func (s *Scores) At(place int32) int64 {
 	}
 	if i, ok := slices.BinarySearch(s.Places, place); ok {
 		return s.Of[i]
+	}
+	return 0
+}
+
+// HavingAt returns the sum of the weights of the terms of a place; 0 if it has none.
+func (s *Scores) HavingAt(place int32) int64 {
+	if i, ok := slices.BinarySearch(s.Places, place); ok {
+		return s.Having[i]
 	}
 	return 0
 }
@@ -83,7 +103,7 @@ type list struct {
 // is not yet set.
 func (v View) lists(terms []string, p Params, given *Statistics) (all []list, of *Statistics) {
 	if of = given; of == nil {
-		of = &Statistics{Turns: v.counted().turns, Length: v.windowed(p.Reach), With: make([]int64, len(terms))}
+		of = &Statistics{Turns: v.counted().turns, Length: v.windowed(p), With: make([]int64, len(terms))}
 	}
 	for i, term := range terms {
 		had, r := v.having(term)

@@ -23,14 +23,15 @@ type scratch struct {
 // A cell is the score of a turn.
 type cell struct {
 	score int64
+	had   int64 // sum of the weights of its terms
 	count int64 // of the current term, in units
 	norm  int64 // the norm plus one; 0: the turn was not seen yet
 }
 
-// A scored is a turn and its score.
+// A scored is a turn, its score, and the sum of the weights of its terms.
 type scored struct {
-	turn  int32
-	score int64
+	turn       int32
+	score, had int64
 }
 
 // A total is the score of a conversation.
@@ -71,7 +72,7 @@ func (s *scoring) end() {
 func (s *scoring) see(n int32) *cell {
 	c := &s.cells[n]
 	if c.norm == 0 {
-		window := s.v.window(n, s.p.Reach)
+		window := s.v.window(n, s.p)
 		if window < 0 {
 			return nil
 		}
@@ -94,7 +95,7 @@ func (s *scoring) count(n int32, count int64) {
 func (s *scoring) everywhere(l *list) {
 	for _, p := range l.postings {
 		s.count(p.turn, int64(p.count)*unit)
-		s.v.around(p.turn, s.p.Reach, func(other int32, at int) { s.count(other, int64(p.count)*weights[at]) })
+		s.v.around(p.turn, s.p, func(other int32, at int) { s.count(other, int64(p.count)*weights[at]) })
 	}
 	s.add(l.weight)
 }
@@ -106,6 +107,7 @@ func (s *scoring) add(weight int64) {
 		s.cells[n].count = 0
 		if c := s.see(n); c != nil {
 			c.score += saturated(weight, count, c.norm-1, s.p)
+			c.had += weight
 		}
 	}
 	s.touched = s.touched[:0]
@@ -114,9 +116,9 @@ func (s *scoring) add(weight int64) {
 // all returns the scores of all turns that were seen.
 func (s *scoring) all() *Scores {
 	slices.Sort(s.seen)
-	r := &Scores{Places: slices.Clone(s.seen), Of: make([]int64, len(s.seen)), Statistics: *s.of}
+	r := &Scores{Places: slices.Clone(s.seen), Of: make([]int64, len(s.seen)), Having: make([]int64, len(s.seen)), Statistics: *s.of}
 	for i, n := range r.Places {
-		r.Of[i] = s.cells[n].score
+		r.Of[i], r.Having[i] = s.cells[n].score, s.cells[n].had
 		r.Most = max(r.Most, r.Of[i])
 	}
 	return r

@@ -16,27 +16,49 @@ var weights = func() (w [2*MaxReach + 1]int64) {
 	return w
 }()
 
+// A window has the length of a turn together with its neighbours, in units: with all of them, and only with those of persons if a person wrote the turn.
+// Both are -1 if the turn does not count.
+type window struct{ all, people int64 }
+
+// with returns the length with the neighbours that count.
+func (w window) with(p Params) int64 {
+	if p.People {
+		return w.people
+	}
+	return w.all
+}
+
+// neighbours reports whether two turns of a conversation are neighbours if they are near enough.
+func (p Params) neighbours(a, b *turn) bool { return !p.People || a.person && b.person }
+
 // join makes the last turn of a conversation a neighbour of the turns before it.
 func (x *layout) join(n int32) {
 	t := &x.turns[n]
 	all := x.conversations[x.of[n]].turns
-	window := int64(t.length) * unit
+	own := int64(t.length) * unit
+	w := window{own, own}
 	for k := 1; k <= x.reach && k <= int(t.place); k++ {
 		at := all[int(t.place)-k]
-		window += int64(x.turns[at].length) * before(k)
-		x.widen(at, int64(t.length)*after(k))
+		other := &x.turns[at]
+		x.widen(at, t, int64(t.length)*after(k))
+		w.all += int64(other.length) * before(k)
+		if t.person && other.person {
+			w.people += int64(other.length) * before(k)
+		}
 	}
 	if !t.counted {
-		window = -1
+		w = window{-1, -1}
 	}
-	x.windows = append(x.windows, window)
+	x.windows = append(x.windows, w)
 }
 
-// widen adds length to the window of a turn. A window is the length of a turn together with its neighbours. A turn that does
-// not count has no window.
-func (x *layout) widen(n int32, length int64) {
-	if x.windows[n] >= 0 {
-		x.windows[n] += length
+// widen adds length to the window of a turn that counts, for a neighbour.
+func (x *layout) widen(n int32, neighbour *turn, length int64) {
+	if w := &x.windows[n]; w.all >= 0 {
+		w.all += length
+		if neighbour.person && x.turns[n].person {
+			w.people += length
+		}
 	}
 }
 
@@ -46,25 +68,28 @@ func (x *layout) part(n int32) {
 	all := x.conversations[x.of[n]].turns
 	for k := 1; k <= x.reach; k++ {
 		if at := int(t.place) - k; at >= 0 {
-			x.widen(all[at], -int64(t.length)*after(k))
+			x.widen(all[at], t, -int64(t.length)*after(k))
 		}
 		if at := int(t.place) + k; at < len(all) {
-			x.widen(all[at], -int64(t.length)*before(k))
+			x.widen(all[at], t, -int64(t.length)*before(k))
 		}
 	}
-	x.windows[n] = -1
+	x.windows[n] = window{-1, -1}
 }
 
 // brought returns the length that a turn adds to the sum of the windows of the turns up to it: its own length, those of its neighbours
 // before it in its window, and its own in their windows.
-func (x *layout) brought(n int32, reach int) (length int64) {
+func (x *layout) brought(n int32, p Params) (length int64) {
 	t := &x.turns[n]
 	all := x.conversations[x.of[n]].turns
 	if t.counted {
 		length = int64(t.length) * unit
 	}
-	for k := 1; k <= reach && k <= int(t.place); k++ {
+	for k := 1; k <= p.Reach && k <= int(t.place); k++ {
 		other := &x.turns[all[int(t.place)-k]]
+		if !p.neighbours(t, other) {
+			continue
+		}
 		if t.counted {
 			length += int64(other.length) * before(k)
 		}
@@ -76,25 +101,25 @@ func (x *layout) brought(n int32, reach int) (length int64) {
 }
 
 // windowed returns the sum of the lengths of the turns with their neighbours, in units.
-func (v View) windowed(reach int) (length int64) {
-	if reach == v.x.reach {
-		return v.counted().window
+func (v View) windowed(p Params) (length int64) {
+	if p.Reach == v.x.reach {
+		return v.counted().window.with(p)
 	}
 	for n := range v.cut {
-		length += v.x.brought(n, reach)
+		length += v.x.brought(n, p)
 	}
 	return length
 }
 
 // window returns the length of a turn with its neighbours in the view, in units; -1 if the turn does not count.
-func (v View) window(n int32, reach int) int64 {
-	length := v.x.windows[n]
-	if length < 0 || reach == v.x.reach && v.whole() {
+func (v View) window(n int32, p Params) int64 {
+	length := v.x.windows[n].with(p)
+	if length < 0 || p.Reach == v.x.reach && v.whole() {
 		return length
 	}
 	t := &v.x.turns[n]
 	length = int64(t.length) * unit
-	v.around(n, reach, func(other int32, at int) { length += int64(v.x.turns[other].length) * weights[2*MaxReach-at] })
+	v.around(n, p, func(other int32, at int) { length += int64(v.x.turns[other].length) * weights[2*MaxReach-at] })
 	return length
 }
 
@@ -112,14 +137,17 @@ func (v View) within(r *run, n int32, reach int) (from, to int32) {
 }
 
 // around calls fn with each neighbour of a turn in the view, and with the index in weights of the weight that a term of the turn has in it.
-func (v View) around(n int32, reach int, fn func(other int32, at int)) {
+func (v View) around(n int32, p Params, fn func(other int32, at int)) {
 	t := &v.x.turns[n]
+	if p.People && !t.person {
+		return
+	}
 	all := v.x.conversations[v.x.of[n]].turns
-	for k := 1; k <= reach; k++ {
-		if at := int(t.place) + k; at < len(all) && all[at] < v.cut {
+	for k := 1; k <= p.Reach; k++ {
+		if at := int(t.place) + k; at < len(all) && all[at] < v.cut && p.neighbours(t, &v.x.turns[all[at]]) {
 			fn(all[at], MaxReach+k)
 		}
-		if at := int(t.place) - k; at >= 0 {
+		if at := int(t.place) - k; at >= 0 && p.neighbours(t, &v.x.turns[all[at]]) {
 			fn(all[at], MaxReach-k)
 		}
 	}

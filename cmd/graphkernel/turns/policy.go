@@ -41,7 +41,7 @@ func policyCommand(a *cli.App) *cobra.Command {
 
 The id of a policy, NAME@VERSION, is bound to its parameters for ever: other parameters need the next version.
 These policies are built in: default@1 to default@3 for turns, facts@1 for facts, and recall@1, recall-dense@1
-and find@1 for searches.`,
+and find@1 and find@2 for searches.`,
 		Args: cli.KnownCommand,
 		RunE: cli.ShowHelp,
 	}

@@ -124,7 +124,7 @@ func (g *turnSource) gather(ctx context.Context, words Words, search *retrieval.
 		}
 		q := retrieval.Query{Text: g.asked.Task, AsOf: g.AsOf, Within: g.within, Except: g.without}
 		if search.Dense.Embedder != retrieval.NoEmbedder {
-			q.Vector, wrong = words.Vector(ctx, x.Bare(&q))
+			q.Vector, wrong = words.Vector(ctx, x.Bare(search, &q))
 		}
 		if wrong == nil {
 			g.fromIndex(x, search, &q, cut)
