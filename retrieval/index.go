@@ -534,12 +534,24 @@ func (s *search) author(score int64) int64 { return score * int64(s.p.Author) / 
 
 // merged returns the numbers of two ascending lists, ascending, each once.
 func merged(a, b []int32) []int32 {
-	if len(b) == 0 {
+	switch {
+	case len(b) == 0:
 		return a
+	case len(a) == 0:
+		return b
 	}
-	all := slices.Concat(a, b)
-	slices.Sort(all)
-	return slices.Compact(all)
+	all := make([]int32, 0, len(a)+len(b))
+	for len(a) > 0 && len(b) > 0 {
+		next := min(a[0], b[0])
+		if a[0] == next {
+			a = a[1:]
+		}
+		if b[0] == next {
+			b = b[1:]
+		}
+		all = append(all, next)
+	}
+	return append(append(all, a...), b...)
 }
 
 // part returns weight · score/most; 0 if most is 0.

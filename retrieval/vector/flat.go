@@ -104,12 +104,13 @@ func (f *Flat) At(place int) []int8 {
 
 // Scan calls fn with the score of each vector of a turn numbered up to asOf, in the order of places.
 func (f *Flat) Scan(query []int8, asOf dag.Seq, fn func(place int, score int64)) {
+	q := newQuery(query)
 	for n := range f.turns {
 		if f.turns[n].seq > asOf {
 			return
 		}
 		if f.turns[n].has {
-			fn(n, Dot(query, f.At(n)))
+			fn(n, q.dot(f.At(n)))
 		}
 	}
 }
