@@ -25,7 +25,7 @@ type Search struct {
 	Until        *dag.Time           `json:"until,omitempty" doc:"Only turns that were created before this time." tool:"Before, RFC 3339."`
 	Space        belief.Space        `json:"space,omitempty" is:"BeliefSpace" doc:"Only turns that support something that is believed in this space, as of the number of the search." tool:"-"`
 	AsOf         dag.Seq             `json:"as_of,omitempty" is:"Seq" doc:"Search the graph as of this sequence number; 0 is the present." tool:"-"`
-	Policy       policy.ID           `json:"policy,omitempty" is:"PolicyID" doc:"The policy of the search; recall@1 if left out." tool:"-"`
+	Policy       policy.ID           `json:"policy,omitempty" is:"PolicyID" doc:"The policy of the search; find@2 if left out." tool:"-"`
 	Explain      bool                `json:"explain,omitempty" doc:"Return what each score consists of." tool:"-"`
 	Within       json.RawMessage     `json:"within,omitempty" is:"Anything" doc:"A bundle that the kernel handed out, byte for byte. Only its turns are searched, as if there were no others, as of its number unless as_of is given." tool:"-"`
 }

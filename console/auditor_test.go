@@ -374,7 +374,10 @@ func TestFoundByID(t *testing.T) {
 			t.Errorf("%s: %d\n%s", query, r.status, r.section("Search"))
 		}
 	}
-	if r := b.get("/search?q=xyzzy"); !strings.Contains(r.body, "None of these turns has any of the words. They are nearest in meaning:") || !strings.Contains(r.body, "under find@1") || strings.Contains(r.body, `class="why"`) {
+	if r := b.get("/search?q=xyzzy"); !strings.Contains(r.body, "No turn was found") {
+		t.Errorf("a word that nobody said:\n%s", r.section("Search"))
+	}
+	if r := b.get("/search?q=xyzzy&policy=find%401"); !strings.Contains(r.body, "None of these turns has any of the words. They are nearest in meaning:") || !strings.Contains(r.body, "under find@1") || strings.Contains(r.body, `class="why"`) {
 		t.Errorf("a word that nobody said:\n%s", r.section("Search"))
 	}
 	if r := b.get("/search?q=coupon"); strings.Contains(r.body, "nearest in meaning") {

@@ -112,8 +112,9 @@ func turnInConversation(conversation, turn string, seq uint64) string {
 }
 
 const (
-	hits       = 25       // per page
-	findPolicy = "find@1" // the policy for people's questions that name no policy
+	hits        = 25         // per page
+	findPolicy  = "find@2"   // the policy for questions that name no policy
+	wordsPolicy = "recall@1" // the policy for what may be the beginning of an id
 )
 
 // search finds turns by words, and turns, conversations and evidence by a prefix of their id. The query is in the address.
@@ -133,7 +134,7 @@ func search(v *visit) (*page, error) {
 	answer.title = "Search: " + line(d.Q, 60)
 	under := findPolicy
 	if idLike(d.Q) {
-		under = "" // only by words: an id has no meaning
+		under = wordsPolicy // an id has no meaning
 	}
 	in := api.Search{Query: d.Q, Limit: hits, Role: d.Role, Author: d.Author, Standing: d.Standing, Policy: policy.ID(cmp.Or(d.Policy, under)), Space: belief.Space(d.Space), Explain: true}
 	if d.Project != "" {

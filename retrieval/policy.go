@@ -82,8 +82,8 @@ func DensePolicy() Policy {
 // an agent have no neighbours. It finds nothing where nothing supports a hit. Its scores are sums, so contexts can use it.
 func FindPolicy() Policy {
 	p := DefaultPolicy()
-	p.Words.K1 = 800_000
-	p.Dense = Dense{Embedder: embed.StaticID, Weight: 500_000}
+	p.Words.K1, p.Words.B = 800_000, 450_000
+	p.Dense = Dense{Embedder: embed.StaticID, Weight: 450_000}
 	p.People, p.NamesByUse, p.NearTerms, p.Floor = true, true, true, 700_000
 	return p
 }

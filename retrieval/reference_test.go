@@ -288,7 +288,7 @@ func (r *reference) floor(past []Turn, bare, dated []text, q *Query, terms []str
 	count(slices.Clone(terms), bare, near)
 	count(dateWords(nil, plainWords(q.Text)), dated, dated)
 	if none {
-		floor = max(floor, int64(r.p.Floor)/4)
+		floor = max(floor, int64(r.p.Floor)/2)
 	}
 	for i := range past {
 		support[i] = one * has[i] / max(mass, 1)

@@ -31,14 +31,14 @@ func floorOf(floor dag.PPM, turns int64) int64 {
 }
 
 // supportOf returns what supports the hits of the search. Its words and dates must be scored. If no turn has a word or a date of the query, likeness must reach
-// a quarter of the policy's floor in any view.
+// half of the policy's floor in any view.
 func (s *search) supportOf() support {
 	if s.p.Floor == 0 {
 		return support{}
 	}
 	floor := floorOf(s.p.Floor, s.words.Turns)
 	if s.words.Most == 0 && s.dates.Most == 0 {
-		floor = max(floor, int64(s.p.Floor)/4)
+		floor = max(floor, int64(s.p.Floor)/2)
 	}
 	return support{floor, max(s.words.Mass()+s.dates.Mass(), 1), int64(max(len(s.q.Vector), 1)) * embed.RMS * embed.RMS}
 }

@@ -182,7 +182,7 @@ func TestIndexOfService(t *testing.T) {
 		if r.Request.URL.Path != "/api/search" || searches.Add(1) > 2 {
 			return nil
 		}
-		const answer = `{"as_of":1,"policy":"find@1","hits":[],"not_indexed":5}`
+		const answer = `{"as_of":1,"policy":"find@2","hits":[],"not_indexed":5}`
 		r.Body, r.ContentLength = io.NopCloser(strings.NewReader(answer)), int64(len(answer))
 		r.Header.Set("Content-Length", strconv.Itoa(len(answer)))
 		return nil

@@ -41,7 +41,7 @@ func (e epoch) folders(ctx context.Context, tenant dag.Tenant) (list []Folder, n
 	if err != nil || head == 0 {
 		return nil, 0, err
 	}
-	registered, err := e.Policy(ctx, tenant, retrieval.PolicyID)
+	registered, err := e.Policy(ctx, tenant, retrieval.FindPolicyID)
 	if err != nil {
 		return nil, 0, err
 	}

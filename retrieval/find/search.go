@@ -25,7 +25,7 @@ type Request struct {
 	retrieval.Query
 	Space    belief.Space    // only turns on which a belief of this space rests; "": any turn
 	Standing dag.Standing    // only turns of this standing as of the number of the search; 0: any
-	Policy   policy.ID       // "" is recall@1
+	Policy   policy.ID       // "" is find@2
 	Within   *token.Boundary // nil: all turns. The view is that of the evidence unless the query names another
 }
 
@@ -91,7 +91,7 @@ func (e epoch) search(ctx context.Context, tenant dag.Tenant, r Request) (f Foun
 			return f, err
 		}
 	}
-	f.AsOf, f.Policy = r.AsOf, cmp.Or(r.Policy, retrieval.PolicyID)
+	f.AsOf, f.Policy = r.AsOf, cmp.Or(r.Policy, retrieval.FindPolicyID)
 	p, err := e.Policy(ctx, tenant, f.Policy)
 	if err != nil {
 		return f, err

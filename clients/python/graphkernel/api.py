@@ -1822,8 +1822,12 @@ class RetrievalPolicy(TypedDict):
     conversation: NotRequired[dict[str, Any]]
     dates: NotRequired[dict[str, Any]]
     dense: NotRequired[dict[str, Any]]
+    floor: NotRequired[float]
     fusion: NotRequired[dict[str, Any]]
     max_hits: NotRequired[int]
+    names_by_use: NotRequired[bool]
+    near_terms: NotRequired[bool]
+    people: NotRequired[bool]
     reach: NotRequired[int]
     rerank: NotRequired[dict[str, Any]]
     type: Literal["retrieval_policy_v1"]
@@ -1886,7 +1890,7 @@ class Search(TypedDict):
     limit: NotRequired[int]
     """The most hits to return."""
     policy: NotRequired[str]
-    """The policy of the search; recall@1 if left out."""
+    """The policy of the search; find@2 if left out."""
     query: str
     role: NotRequired[Literal["user", "assistant", "system", "tool"]]
     """Only turns of this role."""

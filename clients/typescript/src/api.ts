@@ -1806,8 +1806,12 @@ export interface RetrievalPolicy {
   conversation?: Record<string, unknown>;
   dates?: Record<string, unknown>;
   dense?: Record<string, unknown>;
+  floor?: number;
   fusion?: Record<string, unknown>;
   max_hits?: number;
+  names_by_use?: boolean;
+  near_terms?: boolean;
+  people?: boolean;
   reach?: number;
   rerank?: Record<string, unknown>;
   type: "retrieval_policy_v1";
@@ -1867,7 +1871,7 @@ export interface Search {
   explain?: boolean;
   /** The most hits to return. */
   limit?: number;
-  /** The policy of the search; recall@1 if left out. */
+  /** The policy of the search; find@2 if left out. */
   policy?: string;
   query: string;
   /** Only turns of this role. */

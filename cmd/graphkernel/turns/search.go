@@ -72,7 +72,7 @@ A hit is not evidence: for that, cut a slice around it.`,
 	flags.StringVar(&f.until, "until", "", "only turns created before this date or time, written as for --since")
 	flags.StringVar((*string)(&f.Space), "space", "", "only turns that support something that is believed in this space of beliefs")
 	flags.Uint64Var((*uint64)(&f.AsOf), "as-of", 0, "search the graph as of this sequence number; 0 is the present")
-	flags.StringVar((*string)(&f.Policy), "policy", string(retrieval.FindPolicyID), "the policy of the search; recall@1 compares words alone, as agents' searches do")
+	flags.StringVar((*string)(&f.Policy), "policy", string(retrieval.FindPolicyID), "the policy of the search; recall@1 compares words alone")
 	cli.WithinFlag(c, &f.within)
 	flags.BoolVar(&f.enrich, "enrich", false, "add the facts around the entities that each hit mentions, and rank by both; at most 200 hits")
 	flags.BoolVar(&f.wait, "wait", false, "also read all texts that are not in the index yet, however long that takes; a service reads as many as it does for every search")
