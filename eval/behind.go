@@ -8,13 +8,13 @@ import (
 	"github.com/graphkernel/graphkernel/slice/contexts"
 )
 
-// A row asks for a context or for a search. Its column of ours is that of the policy which people get who name none.
+// A row asks for a context or for a search, and ours is the column of the policy that people get for it.
 const (
 	ofContext = contexts.DefaultID
 	ofSearch  = retrieval.FindPolicyID
 )
 
-// slack is by how much a simple rule may be better, as a share of the questions. One question more is always allowed.
+// slack is by how much a simple rule may be better, as a share of the questions. One question is always allowed.
 const slack = 0.02
 
 // ErrBehind is wrapped when a simple rule is better than what people get.

@@ -71,7 +71,7 @@ type Corpus struct {
 	kernel *kernel.Kernel
 	tenant dag.Tenant
 	places map[dag.TurnID]int        // in Turns
-	words  []map[string]int          // of each turn, for plainBM25
+	index  *index                    // for plainBM25; nil: not made yet
 	facts  *Facts                    // nil: it has none
 	alike  map[dag.TurnID]dag.TurnID // the first of the turns that are alike, by the others; nil: not known yet
 }
@@ -119,7 +119,6 @@ func (in *Instance) read(ctx context.Context, tenant dag.Tenant) (*Corpus, error
 	slices.SortFunc(c.Turns, func(a, b Turn) int { return cmp.Compare(a.Seq, b.Seq) })
 	for i := range c.Turns {
 		c.places[c.Turns[i].ID] = i
-		c.words = append(c.words, countWords(c.Turns[i].Content))
 	}
 	return c, nil
 }

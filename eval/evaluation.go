@@ -44,6 +44,7 @@ var tasks = []task{
 	{"LoCoMo", locomo},
 	{"QMSum", qmsum},
 	{"chat", chats},
+	{"recall", recollect},
 	{"questions", questions},
 }
 
