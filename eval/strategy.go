@@ -49,6 +49,7 @@ var strategies = []Strategy{
 	{Name: "slice default@3", Choose: slicing("default@3"), Anchored: true},
 	searched("search", retrieval.PolicyID),
 	searched("search + vectors", retrieval.DensePolicyID),
+	searched("search "+string(retrieval.FindV1ID), retrieval.FindV1ID),
 	searched("search "+string(retrieval.FindPolicyID), retrieval.FindPolicyID),
 	assembled(contexts.DefaultID, contexts.Default()),
 	assembled(contexts.DensePolicyID, contexts.Profiles()[contexts.DensePolicyID]),

@@ -67,7 +67,7 @@ func TestSearchByGraph(t *testing.T) {
 	if f := search(last); f.Approximate || !slices.Equal(ids(f), ids(first)) {
 		t.Errorf("as of a number: approximate: %t, %v", f.Approximate, ids(f))
 	}
-	if f := must(k.Turns().Search(t.Context(), tenant, find.Request{Query: retrieval.Query{Text: "puppy", Limit: 10}})); f.Approximate || len(f.Hits) != 10 {
+	if f := must(k.Turns().Search(t.Context(), tenant, find.Request{Policy: retrieval.PolicyID, Query: retrieval.Query{Text: "puppy", Limit: 10}})); f.Approximate || len(f.Hits) != 10 {
 		t.Errorf("by words: %d hits, approximate: %t", len(f.Hits), f.Approximate)
 	}
 	gone := ids(walked)[0]

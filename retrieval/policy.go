@@ -84,7 +84,7 @@ func FindPolicy() Policy {
 	p := DefaultPolicy()
 	p.Words.K1, p.Words.B = 800_000, 450_000
 	p.Dense = Dense{Embedder: embed.StaticID, Weight: 450_000}
-	p.People, p.NamesByUse, p.NearTerms, p.Floor = true, true, true, 700_000
+	p.People, p.NamesByUse, p.NearTerms, p.Floor = true, true, true, 550_000
 	return p
 }
 
