@@ -20,7 +20,7 @@ type ContextRequest struct {
 	Task      string         `json:"task,omitempty" max:"65536" doc:"What the agent is about to do, in words. It may be left out if there is an anchor." tool:"What you are about to do, or the question to answer, in words."`
 	Anchor    string         `json:"anchor,omitempty" is:"TurnName" doc:"The turn from which the agent goes on." tool:"The turn to go on from: its id, at least 4 characters that begin it, or its external_id."`
 	Budget    int            `json:"budget,omitempty" is:"1..1000000" doc:"The most tokens of the prompt, headings and markup included, counted as UTF-8 bytes divided by four; the policy's budget if left out, which is also the limit." tool:"Tokens of the prompt; default 1500."`
-	Policy    policy.ID      `json:"policy,omitempty" is:"PolicyID" doc:"context@1 if left out." tool:"-"`
+	Policy    policy.ID      `json:"policy,omitempty" is:"PolicyID" doc:"context@2 if left out." tool:"-"`
 	AsOf      dag.Seq        `json:"as_of,omitempty" is:"Seq" doc:"The graph as of this sequence number; 0 is the anchor's own, or the present without an anchor. If it is given, rules and beliefs are as of it, too, and the prompt says that it is of the past." tool:"-"`
 	Present   bool           `json:"present,omitempty" doc:"The graph as it is now, also with an anchor." tool:"-"`
 	RulesAsOf dag.Seq        `json:"rules_as_of,omitempty" is:"Seq" doc:"Asks for the bundle of a context that was handed out, once more: its rules_as_of, with its as_of, if it was asked for without as_of. Left out, rules, beliefs and standings are those of the present, or of as_of if that is given." tool:"-"`

@@ -126,9 +126,9 @@ func TestHeads(t *testing.T) {
 			}
 		}
 	}
-	check("/turns/"+incidentDone, [3]string{asked, "The agent had seen: context " + context + ", 17 turns, handed out ", "Genuine: verified: text and place fit what was admitted as number 18"})
+	check("/turns/"+incidentDone, [3]string{asked, "The agent had seen: context " + context + ", 15 turns, handed out ", "Genuine: verified: text and place fit what was admitted as number 18"})
 	check("/turns/"+incidentAsked, [3]string{said, "The agent had seen: nothing that was handed out before it is on record", "Genuine: verified"})
-	check("/contexts/"+context, [3]string{asked, "The agent had seen: 17 turns, handed out ", "Genuine: verified, by "})
+	check("/contexts/"+context, [3]string{asked, "The agent had seen: 15 turns, handed out ", "Genuine: verified, by "})
 	check("/slices/"+slice, [3]string{asked, "May have influenced the agent: 18 turns other than its anchor; what the agent was shown is not in it, handed out ", "Genuine: verified, by "})
 	check("/contexts/"+loose, [3]string{"Asked by: not known: no turn is on record that it goes on from", "The agent had seen: ", "Genuine: verified, by "})
 	if _, err := s.kernel.Turns().Erase(t.Context(), tenant, must(dag.ParseTurnID(incidentAsked)), "asked for"); err != nil {
@@ -143,7 +143,7 @@ func TestHeads(t *testing.T) {
 	afterwards := later.post("/api/context", quoted(map[string]any{"task": "create the index", "anchor": incidentDone, "format": "bundle"})).Header.Get("Slice-Id")
 	b = later.signedIn(access.Auditor)
 	check("/turns/"+incidentDone, [3]string{asked, "The agent had seen: context " + context, ""})
-	check("/contexts/"+afterwards, [3]string{asked, "Handed out later: 18 turns, handed out ", "Genuine: verified, by "})
+	check("/contexts/"+afterwards, [3]string{asked, "Handed out later: 16 turns, handed out ", "Genuine: verified, by "})
 	if page := b.get("/contexts/" + afterwards).body; strings.Contains(page, "agent saw it") || !strings.Contains(page, "The prompt as it was handed out") || !strings.Contains(page, "who acted then cannot have seen it") {
 		t.Errorf("a context that was handed out a year later:\n%s", page)
 	}

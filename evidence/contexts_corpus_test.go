@@ -26,7 +26,7 @@ const contextsFolder = "../golden/verify-contexts"
 // policies that ship.
 func contextPolicy() contexts.Policy {
 	return contexts.Policy{
-		Budget: 4000, HalfLife: 48,
+		Version: 1, Budget: 4000, HalfLife: 48,
 		Quotas: [contexts.Sources]int{contexts.FromBeliefs: 2, contexts.FromConstraints: 1, contexts.FromFacts: 4, contexts.FromPrompts: 5, contexts.FromRecent: 6, contexts.FromSearch: 9, contexts.FromSlice: 7},
 		Weights: [contexts.Features]dag.PPM{
 			contexts.FeatureConfidence: 350_000, contexts.FeatureEvidence: 300_000, contexts.FeaturePrompt: 4_000_000, contexts.FeatureRecency: 1_200_000,
@@ -265,6 +265,7 @@ func makeContextsCorpus(t testing.TB) []corpusCase {
 	c.loggedContexts(first, second)
 	c.deepContexts(first)
 	c.countedContexts(t)
+	c.callsContexts()
 	for i := range c.cases {
 		c.cases[i].namesContextFails(t)
 	}

@@ -377,7 +377,7 @@ func (c *corpus) countedContextForms(data []byte) {
 	c.add("counted_malformed_old_block_fail", evidence.Malformed, "A context of gkc/1 with a block.", map[string][]byte{bundleFile: firstOf(old, `{"cost":`, `{"block":9,"cost":`)}, "", c.secret)
 	c.add("counted_malformed_as_old_fail", evidence.Malformed, "A context of gkc/2 that says that it is of gkc/1.", map[string][]byte{bundleFile: once(data, `"gkc/2"`, `"gkc/1"`)}, "", c.secret)
 	c.add("counted_version_later_fail", evidence.UnknownVersion, "A later version.", map[string][]byte{bundleFile: once(data, `"gkc/2"`, `"gkc/3"`)}, "", c.secret)
-	c.add("counted_version_policy_fail", evidence.UnknownVersion, "A later policy.", map[string][]byte{bundleFile: once(data, `"context_policy_v1"`, `"context_policy_v2"`)}, "", c.secret)
+	c.add("counted_version_policy_fail", evidence.UnknownVersion, "A later policy.", map[string][]byte{bundleFile: once(data, `"context_policy_v1"`, `"context_policy_v3"`)}, "", c.secret)
 }
 
 // countedParts are attestations and parts of a context of gkc/2.

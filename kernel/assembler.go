@@ -106,6 +106,11 @@ func (c assemblerEpoch) Spoken(ctx context.Context, tenant dag.Tenant, conversat
 	return c.cuts.Spoken(ctx, tenant, conversation, last, reading)
 }
 
+// Calls implements [assemble.Epoch].
+func (c assemblerEpoch) Calls(ctx context.Context, tenant dag.Tenant, conversation dag.ConversationID, last dag.Seq) ([]slice.Call, error) {
+	return c.cuts.Calls(ctx, tenant, conversation, last)
+}
+
 // Course implements [assemble.Epoch].
 func (c assemblerEpoch) Course(ctx context.Context, tenant dag.Tenant, asOf dag.Seq) (standing.Course, error) {
 	course, _, err := c.course(ctx, tenant, asOf)

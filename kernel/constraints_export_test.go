@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 
@@ -13,6 +14,9 @@ import (
 
 // AssembleAs is Assemble by a kernel whose newest reading is another one.
 func (k Contexts) AssembleAs(ctx context.Context, tenant dag.Tenant, in api.ContextRequest, reading dag.Reading) (*assemble.Issued, error) {
+	if reading < dag.ReadStandings {
+		in.Policy = cmp.Or(in.Policy, contexts.DefaultV1ID)
+	}
 	prepared, err := assemble.New(assembler{desk{k.engine}}, reading).Prepare(ctx, tenant, in)
 	if err != nil {
 		return nil, err

@@ -280,7 +280,7 @@ func TestFactSliceRefuses(t *testing.T) {
 	for _, p := range must(k.Policies().All(ctx, tenant)).All() {
 		ids = append(ids, p.ID())
 	}
-	if !slices.Equal(ids, []policy.ID{"base@1", "beliefs@1", "coding@1", "context-dense@1", "context@1", policy.DefaultV1ID, policy.DefaultV2ID, policy.DefaultV3ID, facts.PolicyID, "find@1", "find@2", "managerial@1", "personal@1", "promotion@1", "promotion@2", "recall-dense@1", "recall@1", "research@1", "standing-alone@1", "standing-service@1", "standing-team@1", "worker@1"}) {
+	if !slices.Equal(ids, []policy.ID{"base@1", "beliefs@1", "coding@1", "context-dense@1", "context@1", "context@2", policy.DefaultV1ID, policy.DefaultV2ID, policy.DefaultV3ID, facts.PolicyID, "find@1", "find@2", "managerial@1", "personal@1", "promotion@1", "promotion@2", "recall-dense@1", "recall@1", "research@1", "standing-alone@1", "standing-service@1", "standing-team@1", "worker@1"}) {
 		t.Errorf("policies %v", ids)
 	}
 }

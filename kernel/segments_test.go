@@ -217,7 +217,7 @@ func TestSegmentsDamaged(t *testing.T) {
 	words := map[dag.TurnID]string{}
 	drafts := spokenMany(r, 0, 5*segments.Least+10, words)
 	must(k.Turns().Admit(ctx, tenant, drafts))
-	q := find.Request{Query: retrieval.Query{Text: "outage report " + words[drafts[700].ID], Limit: 20}}
+	q := find.Request{Policy: retrieval.PolicyID, Query: retrieval.Query{Text: "outage report " + words[drafts[700].ID], Limit: 20}}
 	refusing := &snapless{Store: s, fails: errors.New("read-only")}
 	want := must(over(t, refusing, a).Turns().Search(ctx, tenant, q))
 	if list := snapshotsOf(t, s); len(list) != 0 {
@@ -293,7 +293,7 @@ func TestSegmentsLate(t *testing.T) {
 			drafts := spokenMany(r, 0, segments.Least+10, words)
 			must(k.Turns().Admit(ctx, tenant, drafts))
 			late := over(t, &tardy{s, func() { must(k.Turns().Erase(ctx, tenant, drafts[7].ID, "asked to")) }}, a)
-			q := find.Request{Query: retrieval.Query{Text: "outage", Limit: 5}}
+			q := find.Request{Policy: retrieval.PolicyID, Query: retrieval.Query{Text: "outage", Limit: 5}}
 			must(late.Turns().Search(ctx, tenant, q))
 			if list := snapshotsOf(t, s); len(list) != 0 {
 				t.Fatalf("%d snapshots, and a text was erased when they were written", len(list))

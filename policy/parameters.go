@@ -58,18 +58,29 @@ type Form struct {
 	Read func(*canon.Cursor, Notation) Parameters
 }
 
-// Forms is the list of the types of parameters that a program knows.
+// Forms is a list of types of parameters, such as those that a program knows.
 type Forms []Form
 
-// read reads parameters of any of the forms. An unknown type is an error of the document.
-func (f Forms) read(c *canon.Cursor, n Notation) Parameters {
-	t := c.Field("type")
+// Types returns the names of the types.
+func (f Forms) Types() []string {
 	names := make([]string, len(f))
-	for i, form := range f {
+	for i := range f {
+		names[i] = f[i].Type
+	}
+	return names
+}
+
+// Read reads parameters of any of the forms. An unknown type is an error of the document.
+func (f Forms) Read(c *canon.Cursor, n Notation) Parameters {
+	t := c.Field("type")
+	for _, form := range f {
 		if t.String() == form.Type {
 			return form.Read(c, n)
 		}
-		names[i] = strconv.Quote(form.Type)
+	}
+	names := f.Types()
+	for i := range names {
+		names[i] = strconv.Quote(names[i])
 	}
 	t.Fail(fmt.Errorf("%w: %.80q, want %s", ErrType, t.String(), strings.Join(names, " or ")))
 	return nil
@@ -82,7 +93,7 @@ func (f Forms) parseCanonical(data []byte) (Parameters, error) {
 		return nil, fmt.Errorf("policy: %w", err)
 	}
 	c := canon.Open(doc)
-	p := f.read(c, Canonical)
+	p := f.Read(c, Canonical)
 	if err := c.Err(); err != nil {
 		return nil, fmt.Errorf("policy: %w", err)
 	}

@@ -19,7 +19,7 @@ func (f Forms) ParseRegistration(data []byte) (Registered, error) {
 	}
 	c := canon.Open(doc)
 	id := canon.Parsed(c.Field("policy_id"), ParseID)
-	params := f.read(c.Field("policy"), Written)
+	params := f.Read(c.Field("policy"), Written)
 	c.Close()
 	if err := c.Err(); err != nil {
 		return Registered{}, fmt.Errorf("policy: %w", err)

@@ -25,6 +25,7 @@ type Cuts struct {
 	inside turnstile.Turnstile
 	kept   *bytelru.Cache[cutKey, *Cut]
 	spoken *bytelru.Cache[spokenKey, *standing.Spoken]
+	calls  *bytelru.Cache[spokenKey, []slice.Call]
 }
 
 // mostSpoken is the maximum size of the cached facts about the turns of conversations, in bytes.
@@ -82,7 +83,7 @@ type Course func(ctx context.Context, tenant dag.Tenant, atLeast dag.Seq) (stand
 
 // NewCuts returns an empty cache of up to most bytes. Slices are cut inside a turnstile.
 func NewCuts(graphs *Graphs, texts *Texts, course Course, inside turnstile.Turnstile, most int) *Cuts {
-	return &Cuts{graphs, texts, course, inside, bytelru.New[cutKey, *Cut](most), bytelru.New[spokenKey, *standing.Spoken](mostSpoken)}
+	return &Cuts{graphs, texts, course, inside, bytelru.New[cutKey, *Cut](most), bytelru.New[spokenKey, *standing.Spoken](mostSpoken), bytelru.New[spokenKey, []slice.Call](mostSpoken)}
 }
 
 // Stats counts the look-ups of cuts.
@@ -140,6 +141,28 @@ func (c *Cuts) Spoken(ctx context.Context, tenant dag.Tenant, conversation dag.C
 		return nil, err
 	}
 	c.spoken.Put(key, made, made.Size())
+	return made, nil
+}
+
+// Calls returns the calls of a conversation, the newest first, up to a number. They may be shared and must not be changed.
+func (c *Cuts) Calls(ctx context.Context, tenant dag.Tenant, conversation dag.ConversationID, last dag.Seq) ([]slice.Call, error) {
+	key := spokenKey{tenant, conversation, last, 0}
+	if kept, ok := c.calls.Get(key); ok {
+		return kept, nil
+	}
+	var made []slice.Call
+	_, err := c.graphs.View(ctx, tenant, conversation, last, nil, func(v dag.View, _ dag.Seq) error {
+		made = slice.CallsIn(v.Until(last), conversation)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	size := 256
+	for i := range made {
+		size += 96 + 16*len(made[i].Things) + 24*len(made[i].Results)
+	}
+	c.calls.Put(key, made, size)
 	return made, nil
 }
 

@@ -345,7 +345,7 @@ func OpenBundle(data []byte) (*Bundle, []Check, error) {
 
 func bundleVersions(doc *canon.Value) []KnownVersion {
 	s := schemaAt(doc)
-	return []KnownVersion{{"provenance", "schema_version", s.Version}, {"policy", "type", s.Policy.Type}}
+	return []KnownVersion{Known("provenance", "schema_version", s.Version), Known("policy", "type", s.Policy.Type)}
 }
 
 // schemaAt returns the schema that a bundle states, or the first schema if it states no known one.

@@ -74,7 +74,7 @@ type CountForm struct {
 type DisclosureForm struct {
 	Version  string                     // of the disclosures
 	Schema   string                     // the schema version of the bundles
-	Policy   policy.Form                // of their parameters
+	Policy   policy.Forms               // of their parameters
 	CountsIn string                     // the member that contains the counts; "": they are members of the disclosure
 	ShownIn  string                     // the member that contains the shown leaves
 	Counts   []CountForm                // by ascending name
@@ -258,7 +258,7 @@ func ParseDisclosure(data []byte, forms ...*DisclosureForm) (*Disclosure, error)
 				}
 			}
 		}
-		return []KnownVersion{{"", "version", f.Version}, {"provenance", "schema_version", f.Schema}, {"policy", "type", f.Policy.Type}}
+		return []KnownVersion{Known("", "version", f.Version), Known("provenance", "schema_version", f.Schema), {"policy", "type", f.Policy.Types()}}
 	}
 	return ReadStrict("disclosure", data, BytesOfValue, versions, func(c *canon.Cursor) *Disclosure { return f.read(c) }, nil)
 }

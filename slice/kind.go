@@ -29,9 +29,9 @@ type Kind struct {
 
 // A KindForm is a version of a kind.
 type KindForm struct {
-	Schema    string      // the schema version of bundles
-	Predicate string      // the type of in-toto statements about bundles
-	Policy    policy.Form // the form of their policies
+	Schema    string       // the schema version of bundles
+	Predicate string       // the type of in-toto statements about bundles
+	Policy    policy.Forms // the forms of their policies
 }
 
 // Has reports whether the kind has a schema version.
@@ -71,9 +71,9 @@ func Parses[B Body](parse func([]byte) (B, error)) func([]byte) (Body, error) {
 var Bundles = &Kind{
 	Name: "slice", Noun: "a slice of turns",
 	Forms: []KindForm{
-		{SchemaVersion, "https://github.com/graphkernel/graphkernel/attestation/slice/v1", policy.SliceForm},
-		{SchemaVersionV2, "https://github.com/graphkernel/graphkernel/attestation/slice/v2", policy.SliceFormV2},
-		{SchemaVersionV3, "https://github.com/graphkernel/graphkernel/attestation/slice/v3", policy.SliceFormV3},
+		{SchemaVersion, "https://github.com/graphkernel/graphkernel/attestation/slice/v1", policy.Forms{policy.SliceForm}},
+		{SchemaVersionV2, "https://github.com/graphkernel/graphkernel/attestation/slice/v2", policy.Forms{policy.SliceFormV2}},
+		{SchemaVersionV3, "https://github.com/graphkernel/graphkernel/attestation/slice/v3", policy.Forms{policy.SliceFormV3}},
 	},
 	Counts: []string{"edges", "turns"}, Redacts: true,
 	Is:    func([]byte) bool { return true },

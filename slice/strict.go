@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -152,12 +153,15 @@ func someKeys(doc *canon.Value) string {
 
 var errKeys = errors.New("a key is not printable ASCII, or is empty")
 
-// A KnownVersion is a version that a document must state, and the place where it must state it.
+// A KnownVersion lists the versions of which a document must state one, and the place where it must state it.
 type KnownVersion struct {
-	In      string // the member that contains the version; "": the document itself
-	Key     string // the key of the version in that member
-	Version string
+	In       string // the member that contains the version; "": the document itself
+	Key      string // the key of the version in that member
+	Versions []string
 }
+
+// Known returns a KnownVersion with one version.
+func Known(in, key, version string) KnownVersion { return KnownVersion{in, key, []string{version}} }
 
 // checkVersion returns ErrVersion if the document states another version. It runs before any other check, because
 // another version may have other fields.
@@ -170,8 +174,8 @@ func checkVersion(doc *canon.Value, versions []KnownVersion) error {
 		if part == nil {
 			continue // malformed; the reader reports it
 		}
-		if v := part.Get(known.Key); v != nil && v.Kind == canon.String && v.Text != known.Version {
-			return fmt.Errorf("%w: %s is %.40q, this program knows %q", ErrVersion, path, v.Text, known.Version)
+		if v := part.Get(known.Key); v != nil && v.Kind == canon.String && !slices.Contains(known.Versions, v.Text) {
+			return fmt.Errorf("%w: %s is %.40q, this program knows %s", ErrVersion, path, v.Text, quoted(known.Versions))
 		}
 	}
 	return nil
@@ -199,4 +203,13 @@ func firstDifference(a, b []byte) int {
 
 func around(b []byte, at int) []byte {
 	return b[at:min(len(b), at+24)]
+}
+
+// quoted lists texts in quotes.
+func quoted(texts []string) string {
+	all := make([]string, len(texts))
+	for i, t := range texts {
+		all[i] = strconv.Quote(t)
+	}
+	return strings.Join(all, " and ")
 }

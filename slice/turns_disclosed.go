@@ -32,7 +32,7 @@ var TurnDisclosures = []*DisclosureForm{
 
 func turnDisclosures(version string, of *Schema) *DisclosureForm {
 	return &DisclosureForm{
-		Version: version, Schema: of.Version, Policy: of.Policy, ShownIn: "turns",
+		Version: version, Schema: of.Version, Policy: policy.Forms{of.Policy}, ShownIn: "turns",
 		Counts: []CountForm{{"edges", "edges", maxEdges}, {"turns", "turn_count", maxTurns}}, Bound: boundTurns, MaxIndex: maxTurns - 1,
 		Sections: []Section{{"turn", "turns", readShownTurn}, {"edge", "edges", nil}, {"admissions", "", nil}},
 		Check:    checkShownTurns, Redacted: redactedShown,

@@ -15,6 +15,7 @@ var tabled = map[string]struct {
 	"SlicePolicyV3":   {policy.TypeV3, policy.ShapesV3},
 	"RetrievalPolicy": {retrieval.PolicyType, retrieval.PolicyShapes},
 	"ContextPolicy":   {contexts.PolicyType, contexts.PolicyShapes},
+	"ContextPolicyV2": {contexts.PolicyTypeV2, contexts.PolicyShapesV2},
 }
 
 // policySchema returns the schema of the parameters of a policy type.

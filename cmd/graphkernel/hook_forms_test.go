@@ -123,14 +123,14 @@ func TestDoctorTries(t *testing.T) {
 		t.Fatal(err)
 	}
 	gk("import", session)
-	gk("setup", "claude-code", "--yes", "--context", "context@1")
+	gk("setup", "claude-code", "--yes", "--context", "context@2")
 	says("there is no key to sign it with")
 	gk("keys", "init")
-	says("contexts would be given by context@1")
+	says("contexts would be given by context@2")
 	gk("identity", "init", "--name", "kernel.example")
 	gk("context", "hello")
 	gk("log", "checkpoint")
-	says("contexts would be given by context@1")
+	says("contexts would be given by context@2")
 	other := "sqlite:" + filepath.Join(folder, "other.db")
 	gk("--store", other, "import", session)
 	says("a context would be refused now: the ledger is not the history that this identity has signed", "--store", other)
@@ -139,7 +139,7 @@ func TestDoctorTries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(file, []byte(strings.ReplaceAll(string(data), "context@1", "gone@1")), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(strings.ReplaceAll(string(data), "context@2", "gone@1")), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	says("a context would be refused now: ")

@@ -118,7 +118,7 @@ func TestHooksHandOut(t *testing.T) {
 		if breaks {
 			out.room = random.IntN(300)
 		}
-		code, stderr := run(string(event), out, "hook", "claude-code", "--context", "context@1")
+		code, stderr := run(string(event), out, "hook", "claude-code", "--context", "context@2")
 		text := out.String()
 		if code != 0 || breaks && text != "" && !strings.Contains(stderr, errPipe.Error()) {
 			t.Fatalf("event %d: %d\n%s", n, code, stderr)

@@ -98,7 +98,7 @@ func TestHooksOfProjects(t *testing.T) {
 		"shop": shop, "shop/sub": shop, "tree": shop, "clone": shop, "link": shop, "link/sub": shop, "gone": shop, "fork": {"fork"}, "plain": {"plain"}, "plain-link": {"plain"}, "nowhere": nil,
 	} {
 		for _, event := range []string{`"hook_event_name":"SessionStart","source":"startup"`, `"hook_event_name":"UserPromptSubmit","prompt":"what is the cart called now?"`} {
-			told := run(fmt.Sprintf(`{%s,"session_id":"new","cwd":%q,"transcript_path":%q}`, event, at(from), at("new.jsonl")), "hook", "claude-code", "--context", "context@1")
+			told := run(fmt.Sprintf(`{%s,"session_id":"new","cwd":%q,"transcript_path":%q}`, event, at(from), at("new.jsonl")), "hook", "claude-code", "--context", "context@2")
 			for _, f := range append([]string{"gemini"}, said...) {
 				has := strings.Contains(told, name(f)+" ")
 				wanted := false

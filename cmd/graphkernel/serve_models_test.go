@@ -204,7 +204,7 @@ func TestServeReranker(t *testing.T) {
 		t.Errorf("the command:\n%s", out)
 	}
 
-	plain := api.Search{Query: "word", Limit: 2}
+	plain := api.Search{Query: "word", Policy: "recall@1", Limit: 2}
 	var before api.Found
 	post(200, "/api/search", plain, &before)
 	unranked := func(what string) {

@@ -16,7 +16,7 @@ import (
 func TestContextStatement(t *testing.T) {
 	anchor := dag.ExternalTurnID("attest", "anchor")
 	policies := contexts.Profiles()
-	policies[contexts.DefaultID] = contexts.Default()
+	policies[contexts.DefaultV1ID] = contexts.DefaultV1()
 	above := 0
 	for id, p := range policies {
 		request := contexts.Request{Anchor: &anchor, Budget: 100, Format: contexts.Markdown}

@@ -63,8 +63,8 @@ func checkVersion(doc *canon.Value) (*kind, error) {
 	if predicate == nil {
 		return k, nil
 	}
-	if said := stringAt(predicate.Get("policy"), "type"); said != nil && *said != k.Policy.Type {
-		return nil, unknown("predicate.policy.type", *said, k.Policy.Type)
+	if said := stringAt(predicate.Get("policy"), "type"); said != nil && !slices.Contains(k.Policy.Types(), *said) {
+		return nil, unknown("predicate.policy.type", *said, k.Policy.Types()...)
 	}
 	return k, nil
 }

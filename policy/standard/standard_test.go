@@ -12,10 +12,10 @@ import (
 // TestStandard makes sure that every tenant begins with policies that this program can read again.
 func TestStandard(t *testing.T) {
 	r, err := standard.Registry()
-	if err != nil || len(r.All()) != 22 {
+	if err != nil || len(r.All()) != 23 {
 		t.Fatalf("%d policies, %v", len(r.All()), err)
 	}
-	if got := r.Fingerprint(); got != "a07a79d01a1f45b8" {
+	if got := r.Fingerprint(); got != "c5654260c92b361b" {
 		t.Errorf("fingerprint %s", got)
 	}
 	for _, p := range r.All() {
@@ -39,7 +39,7 @@ func TestStandard(t *testing.T) {
 // TestUnknownType makes sure that the error names the types that are known.
 func TestUnknownType(t *testing.T) {
 	_, err := standard.Forms().ParseRegistration([]byte(`{"policy_id":"p@1","policy":{"type":"other_policy_v1"}}`))
-	if !errors.Is(err, policy.ErrType) || !strings.Contains(err.Error(), `"other_policy_v1", want "slice_policy_v1" or "slice_policy_v2" or "slice_policy_v3" or "fact_policy_v1" or "retrieval_policy_v1" or "context_policy_v1" or "deny_rules_v1" or "retention_v1" or "kind_policy_v1" or "promotion_policy_v1"`) {
+	if !errors.Is(err, policy.ErrType) || !strings.Contains(err.Error(), `"other_policy_v1", want "slice_policy_v1" or "slice_policy_v2" or "slice_policy_v3" or "fact_policy_v1" or "retrieval_policy_v1" or "context_policy_v1" or "context_policy_v2" or "deny_rules_v1" or "retention_v1" or "kind_policy_v1" or "promotion_policy_v1"`) {
 		t.Errorf("got %v", err)
 	}
 }

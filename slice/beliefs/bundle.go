@@ -148,7 +148,7 @@ func Parse(data []byte) (*Bundle, error) {
 }
 
 func versions(*canon.Value) []slice.KnownVersion {
-	return []slice.KnownVersion{{In: "provenance", Key: "schema_version", Version: SchemaVersion}, {In: "policy", Key: "type", Version: kinds.Type}}
+	return []slice.KnownVersion{slice.Known("provenance", "schema_version", SchemaVersion), slice.Known("policy", "type", kinds.Type)}
 }
 
 func read(c *canon.Cursor) *Bundle {

@@ -3,13 +3,14 @@ package beliefs
 import (
 	"github.com/graphkernel/graphkernel/belief/kinds"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
 )
 
 // Bundles is the kind of evidence of a belief.
 var Bundles = &slice.Kind{
 	Name: "belief", Noun: "evidence of a belief",
-	Forms:  []slice.KindForm{{Schema: SchemaVersion, Predicate: "https://github.com/graphkernel/graphkernel/attestation/belief/v1", Policy: kinds.Form}},
+	Forms:  []slice.KindForm{{Schema: SchemaVersion, Predicate: "https://github.com/graphkernel/graphkernel/attestation/belief/v1", Policy: policy.Forms{kinds.Form}}},
 	Counts: []string{"evidence", "revisions", "steps"},
 	Is:     Is, Parse: slice.Parses(Parse), Checks: Checks[:],
 }

@@ -241,7 +241,7 @@ func versions(doc *canon.Value) []slice.KnownVersion {
 	if slice.StatedVersion(doc) == SchemaVersionV2 {
 		schema = SchemaVersionV2
 	}
-	return []slice.KnownVersion{{In: "provenance", Key: "schema_version", Version: schema}, {In: "policy", Key: "type", Version: PolicyType}}
+	return []slice.KnownVersion{slice.Known("provenance", "schema_version", schema), {In: "policy", Key: "type", Versions: formsOf(schema).Types()}}
 }
 
 func read(c *canon.Cursor) *Bundle {
@@ -249,7 +249,7 @@ func read(c *canon.Cursor) *Bundle {
 		AsOf:       dag.Seq(c.Field("as_of").Uint(uint64(dag.MaxSeq))),
 		Provenance: slice.ReadProvenance(c.Field("provenance")),
 		Seal:       slice.ReadSeal(c),
-		Policy:     table.ReadWhole(c.Field("policy")),
+		Policy:     readWhole(c.Field("policy")),
 		Request:    readRequest(c.Field("request")),
 		Prompt:     readPrompt(c.Field("prompt")),
 	}

@@ -126,13 +126,20 @@ func readCandidate(c *canon.Cursor, counted bool) Candidate {
 	}
 	f := c.Field("features")
 	for i, name := range features {
+		if !counted && since(name) > 1 {
+			continue
+		}
 		if v := f.Optional(name); v != nil {
 			x.Features[i] = dag.PPM(v.Uint(uint64(dag.One)))
 		}
 	}
 	f.Close()
 	for _, from := range c.Field("from").Items() {
-		x.From[canon.Parsed(from, parseSource)] = true
+		s := canon.Parsed(from, parseSource)
+		if !counted && since(s.String()) > 1 {
+			from.Failf("%.40q is not a source of candidates of %s", s, SchemaVersion)
+		}
+		x.From[s] = true
 	}
 	if f := c.Optional("block"); f != nil && counted {
 		x.Looked, x.Block = true, int(f.Uint(dag.MaxContent))

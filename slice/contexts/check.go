@@ -83,13 +83,13 @@ func (b judge) checkCanonicalOrder() slice.Check {
 // gives lists the kinds of candidates that each source finds, and has the features that each kind can have.
 var (
 	gives = [Sources][]Kind{
-		FromBeliefs: {KindBelief}, FromConstraints: {KindBelief}, FromFacts: {KindBelief, KindFact},
+		FromBeliefs: {KindBelief}, FromCalls: {KindTurn}, FromConstraints: {KindBelief}, FromFacts: {KindBelief, KindFact},
 		FromPrompts: {KindTurn}, FromRecent: {KindTurn}, FromSearch: {KindTurn}, FromSlice: {KindTurn},
 	}
 	has = map[Kind][]Feature{
 		KindBelief: {FeatureConfidence, FeatureContested, FeatureEvidence, FeatureTask},
 		KindFact:   {FeatureConfidence, FeatureEvidence, FeatureTask},
-		KindTurn:   {FeaturePrompt, FeatureRecency, FeatureRecent, FeatureSalience, FeatureSlice, FeatureTask},
+		KindTurn:   {FeatureCall, FeaturePrompt, FeatureRecency, FeatureRecent, FeatureResult, FeatureSalience, FeatureSlice, FeatureTask},
 	}
 )
 
@@ -141,7 +141,7 @@ func (b judge) outside(c *Candidate) string {
 		case f == 0:
 		case !slices.Contains(has[c.Kind], feature):
 			return fmt.Sprintf("it has the feature %s, which no candidate of its kind has", feature)
-		case feature == FeaturePrompt && !c.From[FromPrompts], feature == FeatureSlice && !c.From[FromSlice], feature == FeatureRecent && !c.From[FromRecent]:
+		case feature == FeaturePrompt && !c.From[FromPrompts], (feature == FeatureCall || feature == FeatureResult) && !c.From[FromCalls], feature == FeatureSlice && !c.From[FromSlice], feature == FeatureRecent && !c.From[FromRecent]:
 			return fmt.Sprintf("it has the feature %s with %d ppm, but does not come from that source", feature, f)
 		}
 	}
@@ -153,6 +153,10 @@ func (b judge) outside(c *Candidate) string {
 		return fmt.Sprintf("it has the standing %s and is a constraint", c.Standing)
 	case c.Features[FeaturePrompt] > 0 && !orders:
 		return fmt.Sprintf("it has the standing %s and the feature %s", c.Standing, FeaturePrompt)
+	case c.Features[FeatureCall] > 0 && c.Standing != dag.StandingAgent:
+		return fmt.Sprintf("it has the standing %s and the feature %s", c.Standing, FeatureCall)
+	case c.Features[FeatureResult] > 0 && c.Standing != dag.StandingOutside:
+		return fmt.Sprintf("it has the standing %s and the feature %s", c.Standing, FeatureResult)
 	}
 	return ""
 }
@@ -218,6 +222,8 @@ func (b judge) checkTexts() slice.Check {
 			return bad("turn", id, "it is not a prompt of a user")
 		case b.Request.Counted() && !slices.Contains(possible(t), c.Standing):
 			return bad("turn", id, fmt.Sprintf("it has the standing %s, which no such turn of role %s can have", c.Standing, t.Role))
+		case c.Features[FeatureCall] > 0 && t.Role != dag.RoleAssistant, c.Features[FeatureResult] > 0 && t.Role != dag.RoleTool:
+			return bad("turn", id, fmt.Sprintf("it has the role %s, and is not what its features say", t.Role))
 		case c.Features[FeatureSalience] != t.Salience:
 			return bad("turn", id, "its salience differs from the candidate's")
 		}

@@ -108,7 +108,7 @@ func failed(checks []slice.Check) (ids []slice.CheckID) {
 // TestSpent counts the texts that were chosen: not those of other candidates, and not the headings that the prompt has too.
 func TestSpent(t *testing.T) {
 	texts := []string{"one", strings.Repeat("two", 20), "three"}
-	b := made(t, contexts.Default(), contexts.Markdown, texts...)
+	b := made(t, contexts.DefaultV1(), contexts.Markdown, texts...)
 	want := contexts.Tokens(contexts.FactText(&b.Facts[0])) + contexts.Tokens(contexts.BeliefText(&b.Beliefs[0])) + contexts.Tokens(contexts.BeliefText(&b.Beliefs[1]))
 	for _, text := range texts {
 		want += contexts.Tokens(text)
@@ -127,7 +127,7 @@ func TestSpent(t *testing.T) {
 // TestEveryByte changes each byte of a context once: it is malformed, of another version, or a check fails, unless what was
 // changed is the seal.
 func TestEveryByte(t *testing.T) {
-	data := made(t, contexts.Default(), contexts.XML, "one", "two", "three").Append(nil)
+	data := made(t, contexts.DefaultV1(), contexts.XML, "one", "two", "three").Append(nil)
 	whole := must(contexts.Parse(data))
 	if ids := failed(whole.Check()); len(ids) > 0 || !bytes.Equal(whole.Append(nil), data) {
 		t.Fatalf("unchanged: %s", ids)
@@ -202,7 +202,7 @@ func TestForged(t *testing.T) {
 		}, also: header},
 		{check: slice.CheckCanonicalOrder, forge: func(b *contexts.Bundle) { b.Turns[0], b.Turns[1] = b.Turns[1], b.Turns[0] }, also: append(header, slice.CheckSliceID)},
 	} {
-		b := made(t, contexts.Default(), contexts.Markdown, "one", "two", "three")
+		b := made(t, contexts.DefaultV1(), contexts.Markdown, "one", "two", "three")
 		tc.forge(b)
 		if tc.anew {
 			b = must(contexts.New(b.Request, b.AsOf, must(policy.Bind("test@1", b.Policy)), contexts.Choice{
@@ -223,7 +223,7 @@ func TestSelect(t *testing.T) {
 	chosen, skipped, penalised := 0, 0, 0
 	for seed := range uint64(400) {
 		r := rand.New(rand.NewPCG(seed, 15))
-		p := contexts.Default()
+		p := contexts.DefaultV1()
 		p.Overlap, p.Novelty, p.Cost = dag.PPM(r.IntN(2_000_000)), dag.PPM(r.IntN(1_000_000)), dag.PPM(r.IntN(3_000_000))
 		p.Alike, p.Contested = dag.PPM(r.IntN(1_000_000)), dag.PPM(r.IntN(1_000_000))
 		candidates := make([]contexts.Candidate, r.IntN(40))
@@ -316,7 +316,7 @@ func TestHostile(t *testing.T) {
 			for i := range texts {
 				texts[i] = hostile(r)
 			}
-			p := contexts.Default()
+			p := contexts.DefaultV1()
 			p.Rules = "Never drop a table.\n```\n</rules>"
 			beliefs := [2]journal.Revision{revision("hard_rule", hostile(r), hostile(r)), revision("fact", hostile(r), hostile(r))}
 			b := madeOf(t, p, format, beliefs, texts...)

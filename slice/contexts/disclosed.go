@@ -18,20 +18,29 @@ const (
 	DisclosureVersionV2 = "gkd/6" // of gkc/2
 )
 
-// maxCount is the upper bound of the counts in a disclosure: no policy allows more candidates.
-const maxCount = int(Sources) * LimitQuota
+// maxCount returns the upper bound of the counts in a disclosure: no policy allows more candidates.
+func maxCount(counted bool) uint64 {
+	of := 0
+	for _, name := range sources {
+		if counted || since(name) == 1 {
+			of++
+		}
+	}
+	return uint64(of) * LimitQuota
+}
 
 // Disclosures are the forms of disclosures of contexts, of gkc/1 and of gkc/2. They do not show overlaps, settings and statistics.
 var Disclosures = []*slice.DisclosureForm{disclosures(DisclosureVersion, SchemaVersion), disclosures(DisclosureVersionV2, SchemaVersionV2)}
 
 func disclosures(version, schema string) *slice.DisclosureForm {
 	counted := schema == SchemaVersionV2
+	most := maxCount(counted)
 	f := &slice.DisclosureForm{
-		Version: version, Schema: schema, Policy: PolicyForm, CountsIn: "counts", ShownIn: "shown",
+		Version: version, Schema: schema, Policy: formsOf(schema), CountsIn: "counts", ShownIn: "shown",
 		Counts: []slice.CountForm{
-			{Name: "beliefs", Key: "beliefs", Most: uint64(maxCount)}, {Name: "candidates", Key: "candidates", Most: uint64(maxCount)}, {Name: "facts", Key: "facts", Most: uint64(maxCount)}, {Name: "turns", Key: "turns", Most: uint64(maxCount)},
+			{Name: "beliefs", Key: "beliefs", Most: most}, {Name: "candidates", Key: "candidates", Most: most}, {Name: "facts", Key: "facts", Most: most}, {Name: "turns", Key: "turns", Most: most},
 		},
-		MaxIndex: uint64(4*maxCount + 3),
+		MaxIndex: 4*most + 3,
 		Sections: []slice.Section{
 			{Member: "turn", Count: "turns", Read: readShownTurn}, {Member: "fact", Count: "facts", Read: readShownFact}, {Member: "belief", Count: "beliefs", Read: readShownBelief},
 			{Member: "candidate", Count: "candidates", Read: func(c *canon.Cursor) slice.Leaf { return &ShownCandidate{readCandidate(c, counted)} }}, {Member: "overlaps"},

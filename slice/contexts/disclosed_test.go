@@ -18,7 +18,7 @@ import (
 // context says, and holds no text of what it does not show.
 func TestDiscloseParts(t *testing.T) {
 	texts := []string{"first text", "second text", "third text"}
-	b := made(t, contexts.Default(), contexts.JSON, texts...)
+	b := made(t, contexts.DefaultV1(), contexts.JSON, texts...)
 	n := len(b.Turns) + len(b.Facts) + len(b.Beliefs) + 3
 	for some := 1; some < 1<<n; some++ {
 		has := func(i int) bool { return some>>i&1 == 1 }
@@ -63,7 +63,7 @@ func TestDiscloseParts(t *testing.T) {
 
 // TestDiscloseRefuses asks for parts that there are not, and of a context that does not hold.
 func TestDiscloseRefuses(t *testing.T) {
-	b := made(t, contexts.Default(), contexts.JSON, "one", "two")
+	b := made(t, contexts.DefaultV1(), contexts.JSON, "one", "two")
 	for name, tc := range map[string]struct {
 		show contexts.Part
 		want string
@@ -85,7 +85,7 @@ func TestDiscloseRefuses(t *testing.T) {
 // TestDisclosureMangled changes each byte of a disclosure in several ways: it is not read, or a check fails, except where only a token or an
 // attestation binds the byte.
 func TestDisclosureMangled(t *testing.T) {
-	b := made(t, contexts.Default(), contexts.JSON, "one", "two", "three")
+	b := made(t, contexts.DefaultV1(), contexts.JSON, "one", "two", "three")
 	good := must(b.Disclose(dag.Digest{7}, contexts.Part{Turns: []dag.TurnID{b.Turns[1].ID}, Beliefs: []belief.Address{b.Beliefs[0].Address()}, Candidates: true, Request: true, Prompt: true}))
 	data := good.Append(nil)
 	refused, wrong := 0, 0
@@ -118,7 +118,7 @@ func TestDisclosureMangled(t *testing.T) {
 
 // TestManyOverlaps reads a context of turns that are all alike: most of its values are numbers of few digits.
 func TestManyOverlaps(t *testing.T) {
-	p := contexts.Default()
+	p := contexts.DefaultV1()
 	p.Novelty = dag.One
 	texts := make([]string, 120)
 	for i := range texts {

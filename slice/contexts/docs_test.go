@@ -38,7 +38,7 @@ func TestDocs(t *testing.T) {
 	note, inJSON := (&contexts.Request{RulesAsOf: 7}).Note(), (&contexts.Request{RulesAsOf: 7, Format: contexts.JSON}).Note()
 	for what, text := range map[string]string{
 		"note of gkc/2": "\n    " + note + "\n", "note of json": "a space and `" + strings.TrimPrefix(inJSON, note+" ") + "`",
-		"context@1": string(contexts.Default().Canonical()), "note": "\n    " + contexts.Preamble + "\n", "counter": "`" + contexts.Counter + "`", "version": contexts.SchemaVersion,
+		"context@1": string(contexts.DefaultV1().Canonical()), "context@2": string(contexts.Default().Canonical()), "note": "\n    " + contexts.Preamble + "\n", "counter": "`" + contexts.Counter + "`", "version": contexts.SchemaVersion,
 	} {
 		if !strings.Contains(page, text) {
 			t.Errorf("%s: the page has not %s", what, text)

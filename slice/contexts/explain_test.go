@@ -17,7 +17,7 @@ func TestExplain(t *testing.T) {
 	seen := map[contexts.Outcome]int{}
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 16))
-		b := &contexts.Bundle{Policy: contexts.Default()}
+		b := &contexts.Bundle{Policy: contexts.DefaultV1()}
 		b.Policy.Overlap, b.Policy.Novelty, b.Policy.Alike = dag.PPM(r.IntN(2_000_000)), dag.PPM(r.IntN(300_000)), dag.PPM(r.IntN(1_000_000))
 		b.Policy.Cost = dag.PPM(r.IntN(1_000_000))
 		b.Request.Budget = 1 + r.IntN(200)
@@ -85,7 +85,7 @@ func TestExplain(t *testing.T) {
 
 // TestExplainSentence holds the parts of a score against the sentence.
 func TestExplainSentence(t *testing.T) {
-	p := contexts.Default()
+	p := contexts.DefaultV1()
 	p.Novelty, p.Overlap, p.Alike = 500_000, 700_000, 850_000
 	c := contexts.Candidate{Kind: contexts.KindTurn, ID: "x", Cost: 90}
 	c.From[contexts.FromSearch], c.From[contexts.FromSlice] = true, true

@@ -9,8 +9,8 @@ import (
 var Bundles = &slice.Kind{
 	Name: "context", Noun: "a context",
 	Forms: []slice.KindForm{
-		{Schema: SchemaVersion, Predicate: "https://github.com/graphkernel/graphkernel/attestation/context/v1", Policy: PolicyForm},
-		{Schema: SchemaVersionV2, Predicate: "https://github.com/graphkernel/graphkernel/attestation/context/v2", Policy: PolicyForm},
+		{Schema: SchemaVersion, Predicate: "https://github.com/graphkernel/graphkernel/attestation/context/v1", Policy: formsOf(SchemaVersion)},
+		{Schema: SchemaVersionV2, Predicate: "https://github.com/graphkernel/graphkernel/attestation/context/v2", Policy: formsOf(SchemaVersionV2)},
 	},
 	Counts: []string{"beliefs", "candidates", "facts", "turns"},
 	Is:     Is, Parse: slice.Parses(Parse), Checks: Checks[:],

@@ -12,11 +12,20 @@ import (
 	"github.com/graphkernel/graphkernel/slice/facts"
 )
 
-// PolicyType is the type name of the policy in canonical forms and bundles of contexts.
-const PolicyType = "context_policy_v1"
+// The type names of policies in canonical forms and bundles of contexts. A policy of the second type has calls among its sources, and is for contexts of gkc/2.
+const (
+	PolicyType   = "context_policy_v1"
+	PolicyTypeV2 = "context_policy_v2"
+)
 
-// DefaultID is the id of the policy of a request that names none.
-const DefaultID policy.ID = "context@1"
+// PolicyTypes lists the type names by version.
+var PolicyTypes = []string{PolicyType, PolicyTypeV2}
+
+// The ids of the policies that every tenant begins with.
+const (
+	DefaultID   policy.ID = "context@2" // Default, the policy of a request that names none
+	DefaultV1ID policy.ID = "context@1" // DefaultV1
+)
 
 // Upper bounds of the parameters.
 const (
@@ -32,19 +41,21 @@ type Feature int
 
 // The features. features lists their names in the same order.
 const (
-	FeatureConfidence Feature = iota // of a fact or a belief
+	FeatureCall       Feature = iota // of a call of the agent in the conversation: falling towards 0 from the share of the conversation's text that is in calls and results
+	FeatureConfidence                // of a fact or a belief
 	FeatureContested                 // of a belief: 1 if a proposal that contradicts it is waiting for a decision. It lowers the score
 	FeatureEvidence                  // of a fact or a belief: 1 if it names a turn, otherwise one half
-	FeaturePrompt                    // of a turn that a person said in the conversation: the share of the conversation's text that others said
+	FeaturePrompt                    // of a turn that a person said in the conversation: the share of the conversation's text that others said; under version 2 the share that is in calls and results
 	FeatureRecency                   // 1, halved for each half-life between the turn and the newest turn of the view
 	FeatureRecent                    // of the last turns of the conversation: falling from that share towards 0
+	FeatureResult                    // of what such a call returned: the FeatureCall of the call
 	FeatureSalience                  // of a turn
 	FeatureSlice                     // the score in the slice around the anchor, as a fraction of the highest, times that share
 	FeatureTask                      // of a turn: its search score over the best hit's; of a fact: 1 / hops; of a belief: the larger of its share of the task's words and 1 / hops
 	Features                         // the number of features
 )
 
-var features = [Features]string{"confidence", "contested", "evidence", "prompt", "recency", "recent", "salience", "slice", "task"}
+var features = [Features]string{"call", "confidence", "contested", "evidence", "prompt", "recency", "recent", "result", "salience", "slice", "task"}
 
 // String returns the name of the feature.
 func (f Feature) String() string { return features[f] }
@@ -55,16 +66,17 @@ type Source int
 // The sources. sources lists their names in the same order.
 const (
 	FromBeliefs     Source = iota // beliefs that have words in common with the task
+	FromCalls                     // the calls of the agent in the conversation that touched something, the newest first, with their results
 	FromConstraints               // beliefs of kinds that every context contains: hard rules, instructions. They are chosen first, regardless of the budget
 	FromFacts                     // facts about the names in the task
-	FromPrompts                   // the turns that a person said in the conversation, the newest first
+	FromPrompts                   // the turns that a person said in the conversation, the newest first; under version 2 also answers in the place of a tool's result
 	FromRecent                    // the last turns of the conversation
 	FromSearch                    // the best hits of a search for the task
 	FromSlice                     // the slice around the anchor
 	Sources                       // the number of sources
 )
 
-var sources = [Sources]string{"beliefs", "constraints", "facts", "prompts", "recent", "search", "slice"}
+var sources = [Sources]string{"beliefs", "calls", "constraints", "facts", "prompts", "recent", "search", "slice"}
 
 // String returns the name of the source.
 func (s Source) String() string { return sources[s] }
@@ -72,6 +84,7 @@ func (s Source) String() string { return sources[s] }
 // A Policy determines the content of a context. Its zero value is not valid; start from Default. It is comparable, like
 // every policy's parameters.
 type Policy struct {
+	Version   int               // of the type: 1 or 2
 	Budget    int               // tokens of text; a request may ask for fewer
 	HalfLife  int               // hours, for FeatureRecency
 	Quotas    [Sources]int      // the maximum number of candidates per source; 0: the source is off
@@ -87,10 +100,24 @@ type Policy struct {
 	Rules     string            // text that always comes first; lines
 }
 
-// Default returns the parameters of the policy context@1. docs/evaluation.md reports how well they do.
+// Default returns the parameters of the policy context@2. docs/evaluation.md reports how well they do.
 func Default() Policy {
+	p := DefaultV1()
+	p.Version = 2
+	p.Quotas[FromCalls], p.Quotas[FromRecent], p.Quotas[FromSlice] = 500, 30, 0
+	p.Quotas[FromBeliefs], p.Quotas[FromFacts] = 16, 16 // they come before most calls, so they must be few
+	p.Weights[FeatureConfidence] = 4_000_000
+	p.Weights[FeaturePrompt], p.Weights[FeatureCall], p.Weights[FeatureResult] = 8_000_000, 5_000_000, 3_500_000
+	p.Weights[FeatureRecent], p.Weights[FeatureSlice] = 5_000_000, 0
+	p.Cost = 1_750_000
+	p.Search = retrieval.FindPolicyID
+	return p
+}
+
+// DefaultV1 returns the parameters of the policy context@1.
+func DefaultV1() Policy {
 	return Policy{
-		Budget: 8000, HalfLife: 69,
+		Version: 1, Budget: 8000, HalfLife: 69,
 		Quotas:  [Sources]int{FromBeliefs: 32, FromConstraints: 256, FromFacts: 32, FromPrompts: 500, FromSearch: 500, FromSlice: LimitQuota},
 		Weights: [Features]dag.PPM{FeatureConfidence: 100_000, FeatureEvidence: 100_000, FeaturePrompt: 4_000_000, FeatureSlice: 2_000_000, FeatureTask: 1_000_000},
 		Cost:    3_000_000,
@@ -121,7 +148,7 @@ func Profiles() map[policy.ID]Policy {
 		"worker@1":     {13, 13, 4, 3, 5, 7, 4, 12, 85, 8000},
 		"personal@1":   {10, 9, 3, 2, 5, 6, 3, 720, 85, 8000},
 	} {
-		p := Default()
+		p := DefaultV1()
 		p.Weights[FeatureTask], p.Weights[FeatureRecency] = r.task*tenth, r.recency*tenth
 		p.Weights[FeatureConfidence], p.Weights[FeatureEvidence] = r.confidence*tenth, r.evidence*tenth
 		p.Novelty, p.Overlap, p.Cost, p.Alike = r.novelty*tenth, r.overlap*tenth, r.cost*tenth, r.alike*hundredth
@@ -129,25 +156,36 @@ func Profiles() map[policy.ID]Policy {
 		p.HalfLife, p.Budget = r.halfLife, r.budget
 		profiles[id] = p
 	}
-	p := Default()
+	p := DefaultV1()
 	p.Search = retrieval.DensePolicyID
 	profiles[DensePolicyID] = p
 	return profiles
 }
 
-func eachOf(names []string, field func(name string, i int) policy.Field[Policy]) []policy.Field[Policy] {
-	all := make([]policy.Field[Policy], len(names))
-	for i, name := range names {
-		all[i] = field(name, i)
+// since returns the version that brought a source or a feature.
+func since(name string) int {
+	switch name {
+	case features[FeatureCall], features[FeatureResult], sources[FromCalls]:
+		return 2
 	}
-	return all
+	return 1
 }
 
-// weights returns the fields of Weights. FeatureContested has none, because it is a penalty.
-func weights() (fields []policy.Field[Policy]) {
+// weights returns the fields of Weights in a version. FeatureContested has none, because it is a penalty.
+func weights(version int) (fields []policy.Field[Policy]) {
 	for i, name := range features {
-		if Feature(i) != FeatureContested {
+		if Feature(i) != FeatureContested && since(name) <= version {
 			fields = append(fields, policy.Fraction(name, mostWeight, func(p *Policy) *dag.PPM { return &p.Weights[i] }))
+		}
+	}
+	return fields
+}
+
+// quotas returns the fields of Quotas in a version.
+func quotas(version int) (fields []policy.Field[Policy]) {
+	for i, name := range sources {
+		if since(name) <= version {
+			fields = append(fields, policy.Int(name, 0, LimitQuota, func(p *Policy) *int { return &p.Quotas[i] }))
 		}
 	}
 	return fields
@@ -160,9 +198,11 @@ func policyName(name string, at func(*Policy) *policy.ID) policy.Field[Policy] {
 	})
 }
 
-var table = policy.Table[Policy]{
-	Type: PolicyType, Default: Default(),
-	Fields: []policy.Field[Policy]{
+// tables contains the table of each version.
+var tables = map[int]*policy.Table[Policy]{1: tableOf(1, PolicyType, DefaultV1()), 2: tableOf(2, PolicyTypeV2, Default())}
+
+func tableOf(version int, typ string, absent Policy) *policy.Table[Policy] {
+	return &policy.Table[Policy]{Type: typ, Default: absent, Further: checkVersion, Fields: []policy.Field[Policy]{
 		policy.Fraction("alike", dag.One, func(p *Policy) *dag.PPM { return &p.Alike }),
 		policy.Int("budget", 1, LimitBudget, func(p *Policy) *int { return &p.Budget }),
 		policyName("facts", func(p *Policy) *policy.ID { return &p.Facts }),
@@ -172,14 +212,27 @@ var table = policy.Table[Policy]{
 			policy.Fraction("contested", mostWeight, func(p *Policy) *dag.PPM { return &p.Contested }),
 			policy.Fraction("cost", mostWeight, func(p *Policy) *dag.PPM { return &p.Cost }),
 			policy.Fraction("overlap", mostWeight, func(p *Policy) *dag.PPM { return &p.Overlap })),
-		policy.Group("quotas", eachOf(sources[:], func(name string, i int) policy.Field[Policy] {
-			return policy.Int(name, 0, LimitQuota, func(p *Policy) *int { return &p.Quotas[i] })
-		})...),
+		policy.Group("quotas", quotas(version)...),
 		policy.Text("rules", func(p *Policy) *string { return &p.Rules }, checkRules),
 		policyName("search", func(p *Policy) *policy.ID { return &p.Search }),
 		policyName("slice", func(p *Policy) *policy.ID { return &p.Slice }),
-		policy.Group("weights", weights()...),
-	},
+		policy.Group("weights", weights(version)...),
+	}}
+}
+
+// checkVersion refuses values that the form of the policy's version lacks.
+func checkVersion(p *Policy) error {
+	for i, name := range sources {
+		if p.Quotas[i] != 0 && since(name) > p.Version {
+			return fmt.Errorf("%w: quotas.%s is %d, and a policy of type %s has no such source", policy.ErrRange, name, p.Quotas[i], PolicyTypes[p.Version-1])
+		}
+	}
+	for i, name := range features {
+		if p.Weights[i] != 0 && since(name) > p.Version {
+			return fmt.Errorf("%w: weights.%s is %s, and a policy of type %s has no such feature", policy.ErrRange, name, p.Weights[i], PolicyTypes[p.Version-1])
+		}
+	}
+	return nil
 }
 
 func checkRules(s string) error {
@@ -192,27 +245,66 @@ func checkRules(s string) error {
 	return nil
 }
 
-// Type returns PolicyType.
-func (Policy) Type() string { return PolicyType }
+// table returns the table of the policy's version; that of version 1 for an unknown one.
+func (p *Policy) table() *policy.Table[Policy] {
+	if t := tables[p.Version]; t != nil {
+		return t
+	}
+	return tables[1]
+}
+
+// Type returns PolicyType or PolicyTypeV2.
+func (p Policy) Type() string { return p.table().Type }
 
 // Check returns an error for the first parameter that is out of range.
-func (p Policy) Check() error { return table.Check(p) }
+func (p Policy) Check() error {
+	if tables[p.Version] == nil {
+		return fmt.Errorf("%w: version %d of a policy for contexts, want 1 or 2", policy.ErrRange, p.Version)
+	}
+	return p.table().Check(p)
+}
 
 // Canonical returns the canonical form, over which Hash is computed.
-func (p Policy) Canonical() []byte { return table.Canonical(p) }
+func (p Policy) Canonical() []byte { return p.table().Canonical(p) }
 
 // Hash returns policy_params_hash: the SHA-256 of the canonical form.
-func (p Policy) Hash() dag.Digest { return table.Hash(p) }
+func (p Policy) Hash() dag.Digest { return p.table().Hash(p) }
 
 // AppendWire writes the parameters with decimals, as in bundles and in what people write.
-func (p Policy) AppendWire(w *canon.Writer) { table.AppendWire(w, p) }
+func (p Policy) AppendWire(w *canon.Writer) { p.table().AppendWire(w, p) }
 
-// PolicyShapes returns the shapes of the parameters.
-func PolicyShapes() []policy.Shape { return table.Shapes() }
+// PolicyShapes returns the shapes of the parameters of PolicyType, PolicyShapesV2 those of PolicyTypeV2.
+func PolicyShapes() []policy.Shape   { return tables[1].Shapes() }
+func PolicyShapesV2() []policy.Shape { return tables[2].Shapes() }
 
-// PolicyForm is the form of policies for contexts.
-var PolicyForm = policy.Form{Type: PolicyType, Read: func(c *canon.Cursor, n policy.Notation) policy.Parameters { return table.Read(c, n) }}
+// PolicyForm and PolicyFormV2 are the forms of policies for contexts.
+var (
+	PolicyForm   = formOf(tables[1])
+	PolicyFormV2 = formOf(tables[2])
+)
+
+func formOf(t *policy.Table[Policy]) policy.Form {
+	return policy.Form{Type: t.Type, Read: func(c *canon.Cursor, n policy.Notation) policy.Parameters { return t.Read(c, n) }}
+}
+
+// formsOf returns the forms of the policies of a version of bundles.
+func formsOf(schema string) policy.Forms {
+	if schema == SchemaVersionV2 {
+		return policy.Forms{PolicyForm, PolicyFormV2}
+	}
+	return policy.Forms{PolicyForm}
+}
+
+// readWhole reads the policy of a bundle, in which every parameter must be present.
+func readWhole(c *canon.Cursor) Policy {
+	if c.Field("type").String() == PolicyTypeV2 {
+		return tables[2].ReadWhole(c)
+	}
+	return tables[1].ReadWhole(c)
+}
 
 // PolicyOf returns the parameters of a registered policy for contexts. The error for a policy of another type is
 // policy.ErrMismatch.
-func PolicyOf(r policy.Registered) (Policy, error) { return policy.ParametersOf[Policy](r, PolicyType) }
+func PolicyOf(r policy.Registered) (Policy, error) {
+	return policy.ParametersOf[Policy](r, strings.Join(PolicyTypes, " or "))
+}

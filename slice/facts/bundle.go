@@ -257,7 +257,7 @@ func Parse(data []byte) (*Bundle, error) {
 }
 
 func versions(*canon.Value) []slice.KnownVersion {
-	return []slice.KnownVersion{{In: "provenance", Key: "schema_version", Version: SchemaVersion}, {In: "policy", Key: "type", Version: PolicyType}}
+	return []slice.KnownVersion{slice.Known("provenance", "schema_version", SchemaVersion), slice.Known("policy", "type", PolicyType)}
 }
 
 func read(c *canon.Cursor) *Bundle {

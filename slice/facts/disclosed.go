@@ -7,6 +7,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
 )
 
@@ -19,7 +20,7 @@ const maxCount = 1 << 14
 
 // Disclosures is the form of disclosures of facts. A disclosure can show every leaf.
 var Disclosures = &slice.DisclosureForm{
-	Version: DisclosureVersion, Schema: SchemaVersion, Policy: PolicyForm, CountsIn: "counts", ShownIn: "shown",
+	Version: DisclosureVersion, Schema: SchemaVersion, Policy: policy.Forms{PolicyForm}, CountsIn: "counts", ShownIn: "shown",
 	Counts: []slice.CountForm{
 		{Name: "aliases", Key: "aliases", Most: maxCount}, {Name: "evidence", Key: "evidence", Most: maxCount},
 		{Name: "facts", Key: "facts", Most: maxCount}, {Name: "reached", Key: "reached", Most: maxCount},

@@ -2,13 +2,14 @@ package facts
 
 import (
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
 )
 
 // Bundles is the kind of slices of facts.
 var Bundles = &slice.Kind{
 	Name: "facts", Noun: "a slice of facts",
-	Forms:  []slice.KindForm{{Schema: SchemaVersion, Predicate: "https://github.com/graphkernel/graphkernel/attestation/facts/v1", Policy: PolicyForm}},
+	Forms:  []slice.KindForm{{Schema: SchemaVersion, Predicate: "https://github.com/graphkernel/graphkernel/attestation/facts/v1", Policy: policy.Forms{PolicyForm}}},
 	Counts: []string{"aliases", "evidence", "facts", "reached"},
 	Is:     Is, Parse: slice.Parses(Parse), Checks: Checks[:],
 	Parts: []*slice.DisclosureForm{Disclosures},

@@ -254,7 +254,7 @@ function check(form, v, where) {
 function readJSON(data, where, form, versions = [], values = VALUES.bundle) {
   need(data.length <= MAX_BUNDLE, "too long");
   const [value, same] = parse(data, values);
-  for (const [path, known] of versions) {
+  for (const [path, known] of typeof versions === "function" ? versions(value) : versions) {
     const found = path.reduce((v, key) => (isObject(v) && Object.hasOwn(v, key) ? v[key] : undefined), value);
     if (typeof found === "string" && !known.split(" ").includes(found)) throw new UnknownVersion(`${path.at(-1)} is '${found.slice(0, 40)}', not '${known}'`);
   }
@@ -368,21 +368,25 @@ const FACTS_DISCLOSURE = { ...HEADER, policy: FACT_POLICY, provenance: FACT_PROV
   shown: SHOWN_OF(FACT_LEAVES, 32770),
   type: /^disclosure$/, version: /^gkd\/2$/ };
 // Of contexts (C).
+// gkc/2 has sources and features that gkc/1 has not, and a second type of policies, which has them.
 const FEATURES = ["confidence", "contested", "evidence", "prompt", "recency", "recent", "salience", "slice", "task"];
 const WEIGHED = FEATURES.filter((name) => name !== "contested");
 const SOURCES = ["beliefs", "constraints", "facts", "prompts", "recent", "search", "slice"];
+const [FEATURES2, WEIGHED2, SOURCES2] = [["call", "result", ...FEATURES], ["call", "result", ...WEIGHED], ["calls", ...SOURCES]];
 const each = (names, form) => Object.fromEntries(names.map((name) => [name, form]));
 const isText0 = (most) => (v) => isText(v, most) && !v.includes("\0");
 const CONTEXT_POLICY = { type: /^context_policy_v1$/, alike: isDecimal, budget: [1, 1e6], facts: POLICY_ID, half_life_hours: [1, 100000], novelty: isWeight,
   penalties: each(["contested", "cost", "overlap"], isWeight), quotas: each(SOURCES, [0, 2000]), rules: isText0(16384), search: POLICY_ID, slice: POLICY_ID, weights: each(WEIGHED, isWeight) };
+const CONTEXT_POLICY2 = { ...CONTEXT_POLICY, type: /^context_policy_v2$/, quotas: each(SOURCES2, [0, 2000]), weights: each(WEIGHED2, isWeight) };
+const CONTEXT_POLICIES = (v) => (isObject(v) && v.type === "context_policy_v2" ? CONTEXT_POLICY2 : CONTEXT_POLICY);
 const isItem = (v) => typeof v === "string" && /^kref:\/\/([a-z0-9][a-z0-9._-]{0,63}\/){1,7}[a-z0-9][a-z0-9._-]{0,63}$/.test(v) && /[^/]\.[a-z][a-z0-9_-]{0,31}$/.test(v);
 const isRevision = (v) => typeof v === "string" && /^[^?]*\?r=[1-9][0-9]{0,9}$/.test(v) && isItem(v.slice(0, v.indexOf("?"))) && v.slice(v.indexOf("=") + 1) < 2 ** 31;
 const isSpaces = (v) => Array.isArray(v) && v.length >= 1 && v.length <= 16 && v.every((s) => typeof s === "string" && isItem(`kref://${s}/x.x`)) && ascending(v);
 const ID_OF = { belief: isRevision, fact: HEX64 };
 // What gkc/2 says of candidates that were looked at: what they take in the prompt, and, unless they are facts, what they count for.
 const LOOKED_AT = (v) => (isObject(v) && Object.hasOwn(v, "block") ? { block: [0, 8388608], ...(v.kind === "fact" ? {} : COUNTED) } : {});
-const CANDIDATE = ({ members }) => (v) => ({ ...(members ? LOOKED_AT(v) : {}), cost: [0, 8388608], features: withSome({}, each(FEATURES, [1, 1e6])), id: ID_OF[isObject(v) && v.kind] ?? UUID,
-  from: (x) => Array.isArray(x) && x.every((source) => SOURCES.includes(source)) && ascending(x), kind: /^(belief|fact|turn)$/, leaf: HEX64, seq: INTEGER });
+const CANDIDATE = ({ members }) => (v) => ({ ...(members ? LOOKED_AT(v) : {}), cost: [0, 8388608], features: withSome({}, each(members ? FEATURES2 : FEATURES, [1, 1e6])), id: ID_OF[isObject(v) && v.kind] ?? UUID,
+  from: (x) => Array.isArray(x) && x.every((source) => (members ? SOURCES2 : SOURCES).includes(source)) && ascending(x), kind: /^(belief|fact|turn)$/, leaf: HEX64, seq: INTEGER });
 const ASKED_FOR = { budget: [1, 1e6], format: /^(markdown|xml|text|openai|anthropic|json)$/, salt: HEX32, task: isText0(65536) };
 const REQUEST = ({ members }) => (v) => (isObject(v) && v.task === "" && !Object.hasOwn(v, "anchor") ? false
   : members ? withSome({ ...ASKED_FOR, rules_as_of: [1, 2 ** 53 - 1] }, { anchor: UUID, past: isTrue, spaces: isSpaces }) : withSome(ASKED_FOR, { anchor: UUID, spaces: isSpaces }));
@@ -420,8 +424,8 @@ const CONTEXT_HEADER = ({ schema, policy }) => ({ as_of: INTEGER, key_id: LABEL,
 const CONTEXT = (kind) => withSome({ ...CONTEXT_HEADER(kind), ...kind.members, beliefs: new ArrayOf(BELIEF), candidates: new ArrayOf(CANDIDATE(kind)), facts: new ArrayOf(FACT),
   overlaps: new ArrayOf(new ArrayOf(INTEGER, 3, 3)), prompt: PROMPT, request: REQUEST(kind), turns: new ArrayOf(SPOKEN) }, { statistics: STATISTICS });
 const CONTEXT_LEAVES = (kind) => ({ turn: SPOKEN, fact: FACT, belief: BELIEF, candidate: CANDIDATE(kind), request: { as_of: INTEGER, request: REQUEST(kind) }, prompt: PROMPT });
-const CONTEXT_DISCLOSURE = (kind) => ({ ...CONTEXT_HEADER(kind), anchor: UUID, bundle: HEX64, counts: each(["beliefs", "candidates", "facts", "turns"], [0, 14000]),
-  shown: SHOWN_OF(CONTEXT_LEAVES(kind), kind.members ? 56004 : 56003), type: /^disclosure$/, version: (v) => v === kind.disclosure });
+const CONTEXT_DISCLOSURE = (kind) => ({ ...CONTEXT_HEADER(kind), anchor: UUID, bundle: HEX64, counts: each(["beliefs", "candidates", "facts", "turns"], [0, kind.members ? 16000 : 14000]),
+  shown: SHOWN_OF(CONTEXT_LEAVES(kind), kind.members ? 64004 : 56003), type: /^disclosure$/, version: (v) => v === kind.disclosure });
 const FACTS_LEAF = (type) => ({ as_of: INTEGER, at: isTime, bundle: HEX64, key_id: LABEL, policy_id: PROVENANCE.policy_id, policy_params_hash: HEX64,
   tenant: LABEL, type: (v) => v === type, version: /^gkl\/1$/ });
 const PAYLOAD_TYPE = "application/vnd.in-toto+json";
@@ -440,7 +444,7 @@ const KINDS = new Map([
     leaf: "belief", begins: (data) => beginsAs(data, "evidence"), read: readBeliefProof }],
   ["context/v1", { schema: "gkc/1", policy: CONTEXT_POLICY, policyType: "context_policy_v1", counts: ["beliefs", "candidates", "facts", "turns"], more: {},
     leaf: "context", begins: (data) => beginsAs(data, "beliefs"), read: readContext, disclosure: "gkd/4", readPart: readContextDisclosure }],
-  ["context/v2", { schema: "gkc/2", policy: CONTEXT_POLICY, policyType: "context_policy_v1", counts: ["beliefs", "candidates", "facts", "turns"], more: {},
+  ["context/v2", { schema: "gkc/2", policy: CONTEXT_POLICIES, policyType: "context_policy_v1 context_policy_v2", counts: ["beliefs", "candidates", "facts", "turns"], more: {},
     leaf: "context", disclosure: "gkd/6", readPart: readContextDisclosure, members: { standings: new ArrayOf(SETTING) } }],
 ].map(([type, kind]) => ["https://github.com/graphkernel/graphkernel/attestation/" + type, kind]));
 const OTHERS = [...KINDS.values()].filter(({ leaf }) => leaf);
@@ -1102,8 +1106,7 @@ function beginsAs(data, member) {
 
 async function readContext(data) {
   const kindOf = (v) => CONTEXTS.find(({ schema }) => schema === v?.provenance?.schema_version) ?? CONTEXTS[0];
-  const versions = VERSIONS({ ...CONTEXTS[0], schema: CONTEXTS.map(({ schema }) => schema).join(" ") });
-  const v = readJSON(data, "context", (value) => CONTEXT(kindOf(value)), versions, VALUES.context);
+  const v = readJSON(data, "context", (value) => CONTEXT(kindOf(value)), (value) => VERSIONS(kindOf(value)), VALUES.context);
   need((v.statistics === undefined) === (v.request.task === ""), "statistics are there if and only if there is a task");
   need(v.overlaps.every(([i, j, share]) => Math.max(i, j) < v.candidates.length && share <= 1e6), "an overlap of candidates that there are not, or above 1");
   if (v.statistics) checkStatistics(v.statistics);
@@ -1224,16 +1227,18 @@ const numbersAgree = (v) => (v.request.past ? v.as_of === ruledAsOf(v) : v.as_of
 // last is the number that bounds those of beliefs.
 function candidatesHold(v, last) {
   const { as_of, candidates, policy } = v;
-  const GIVEN = { belief: ["beliefs", "constraints", "facts"], fact: ["facts"], turn: ["prompts", "recent", "search", "slice", ...(isCounted(v) ? ["constraints"] : [])] };
-  const HAS = { belief: ["confidence", "contested", "evidence", "task"], fact: ["confidence", "evidence", "task"], turn: ["prompt", "recency", "recent", "salience", "slice", "task"] };
+  const GIVEN = { belief: ["beliefs", "constraints", "facts"], fact: ["facts"], turn: ["calls", "prompts", "recent", "search", "slice", ...(isCounted(v) ? ["constraints"] : [])] };
+  const HAS = { belief: ["confidence", "contested", "evidence", "task"], fact: ["confidence", "evidence", "task"], turn: ["call", "prompt", "recency", "recent", "result", "salience", "slice", "task"] };
+  const FROM = [["call", "calls"], ["prompt", "prompts"], ["recent", "recent"], ["result", "calls"], ["slice", "slice"]]; // where features come from
+  const SAYS = [["call", ["agent"]], ["prompt", ["owner", "member"]], ["result", ["outside"]]]; // what turns with features count for
   const OWED = { belief: ["owner", "member"], turn: ["system"] }; // what constraints count for
   const agrees = ({ kind, seq, from, features, standing }) => {
     const has = Object.keys(features);
     return seq >= 1 && seq <= (kind === "belief" ? last : as_of) && from.length > 0 && from.every((source) => GIVEN[kind].includes(source)) && has.every((name) => HAS[kind].includes(name))
-      && [["prompt", "prompts"], ["recent", "recent"], ["slice", "slice"]].every(([name, source]) => !has.includes(name) || from.includes(source))
-      && (!standing || !from.includes("constraints") || OWED[kind].includes(standing)) && (!standing || !features.prompt || ["owner", "member"].includes(standing));
+      && FROM.every(([name, source]) => !has.includes(name) || from.includes(source))
+      && (!standing || !from.includes("constraints") || OWED[kind].includes(standing)) && (!standing || SAYS.every(([name, all]) => !has.includes(name) || all.includes(standing)));
   };
-  return candidates.every(agrees) && SOURCES.every((source) => candidates.filter(({ from }) => from.includes(source)).length <= policy.quotas[source]);
+  return candidates.every(agrees) && SOURCES2.every((source) => candidates.filter(({ from }) => from.includes(source)).length <= (policy.quotas[source] ?? 0));
 }
 
 // Whether the settings ascend, none came later than the rules, and each is a candidate's; gkc/1 has none.
@@ -1262,6 +1267,7 @@ async function textsHold(v, statements) {
   for (const t of turns) {
     const c = known.get("turn" + t.id);
     if (!(await agrees(c, turnLeaf(t), t.content)) || (c.features.salience ?? 0) !== ppm(t.salience)) return false;
+    if ((c.features.call && t.role !== "assistant") || (c.features.result && t.role !== "tool")) return false;
     if (isCounted(v) ? !mayCount(c.standing, t, c.cost) : c.features.prompt && (t.role !== "user" || brought(t))) return false;
   }
   for (const [i, fact] of facts.entries()) {
@@ -1300,7 +1306,7 @@ function choose(policy, budget, candidates, overlaps, left, prices, least) {
   const alike = candidates.map(() => 0);
   const score = (i) => {
     const { features, cost } = candidates[i];
-    const speaks = Object.entries(features).reduce((sum, [name, share]) => sum + (name === "contested" ? -policy.penalties.contested_ppm : policy.weights[name + "_ppm"]) * share, 0);
+    const speaks = Object.entries(features).reduce((sum, [name, share]) => sum + (name === "contested" ? -policy.penalties.contested_ppm : policy.weights[name + "_ppm"] ?? 0) * share, 0);
     const penalty = alike[i] >= policy.alike_ppm ? policy.penalties.overlap_ppm * alike[i] : 0;
     return speaks + policy.novelty_ppm * (1e6 - alike[i]) - penalty - policy.penalties.cost_ppm * Math.min(Math.floor((cost * 1e6) / budget), 1e6);
   };

@@ -182,7 +182,7 @@ def read_json(data, where, form, versions=(), values=values_of_bundle):
     need(len(data) <= 536870912, "too long")
     value, same = parse(data)
     need(count(value) <= values(len(data)), "too many values")
-    for *path, known in versions:
+    for *path, known in versions(value) if callable(versions) else versions:
         found = value
         for key in path:
             found = found.get(key) if isinstance(found, dict) else None
@@ -271,7 +271,7 @@ SETTING = {"after": INTEGER, "policy_id": POLICY_ID, "policy_params_hash": HEX64
 EDGE = {"child": UUID, "kind": "reply|spawn|merge|reference", "parent": UUID}
 # A Schema is a row about one version of bundles. leaf is the type of their leaf. Bundles of turns may have more members than others. Kinds other than
 # turns also have the first bytes of a bundle, its reader, and the reader of disclosures if there are any.
-Schema = namedtuple("Schema", "version policy admission disclosure predicate_type counts leaf begins read read_part more", defaults=("slice", None, None, None, {}))
+Schema = namedtuple("Schema", "version policy admission disclosure predicate_type counts leaf begins read read_part more types", defaults=("slice", None, None, None, {}, ""))
 ATTESTATION = "https://github.com/graphkernel/graphkernel/attestation/"
 SCHEMAS = (Schema("gkp/1", POLICY, REASON1, "gkd/1", ATTESTATION + "slice/v1", ("edges", "turns")),
            Schema("gkp/2", POLICY2, REASON2, "gkd/3", ATTESTATION + "slice/v2", ("edges", "turns")),
@@ -299,13 +299,17 @@ def with_some(form, some):
 
 # Of contexts (C).
 def each(names, form): return dict.fromkeys(names.split(), form)
+# gkc/2 has sources and features that gkc/1 has not, and a second type of policies, which has them.
 FEATURES, SOURCES = "confidence contested evidence prompt recency recent salience slice task", "beliefs constraints facts prompts recent search slice"
 WEIGHED = FEATURES.replace("contested ", "")
 CONTEXT_POLICY = {"type": "context_policy_v1", "alike": is_decimal, "budget": range(1, 10**6 + 1), "facts": POLICY_ID,
                   "half_life_hours": range(1, 10**5 + 1), "novelty": is_weight, "search": POLICY_ID, "slice": POLICY_ID,
                   "penalties": each("contested cost overlap", is_weight), "quotas": each(SOURCES, range(2001)),
                   "rules": is_plain(16384), "weights": each(WEIGHED, is_weight)}
-def is_sources(v): return isinstance(v, list) and all(isinstance(x, str) and x in SOURCES.split() for x in v) and ascending(v)
+FEATURES2, SOURCES2 = "call result " + FEATURES, "calls " + SOURCES
+CONTEXT_POLICY2 = {**CONTEXT_POLICY, "type": "context_policy_v2", "quotas": each(SOURCES2, range(2001)), "weights": each("call result " + WEIGHED, is_weight)}
+CONTEXT_POLICIES = lambda v: CONTEXT_POLICY2 if member(v, "type") == "context_policy_v2" else CONTEXT_POLICY  # noqa: E731
+def is_sources(names): return lambda v: isinstance(v, list) and all(isinstance(x, str) and x in names.split() for x in v) and ascending(v)
 def is_item(v):
     segment, kind = "[a-z0-9][a-z0-9._-]{0,63}", r"[^/]\.[a-z][a-z0-9_-]{0,31}\Z"
     return isinstance(v, str) and bool(re.fullmatch(f"kref://({segment}/){{1,7}}{segment}", v) and re.search(kind, v))
@@ -315,8 +319,8 @@ def is_revision(v):
 def is_spaces(v):
     return isinstance(v, list) and 1 <= len(v) <= 16 and all(isinstance(s, str) and is_item(f"kref://{s}/x.x") for s in v) and ascending(v)
 ID_OF = {"belief": is_revision, "fact": HEX64}
-CANDIDATE = lambda s: lambda v: {"cost": range(2**23 + 1), "features": with_some({}, each(FEATURES, range(1, 10**6 + 1))),  # noqa: E731
-                                 "from": is_sources, "id": ID_OF.get(str(member(v, "kind")), UUID), "kind": "belief|fact|turn",
+CANDIDATE = lambda s: lambda v: {"cost": range(2**23 + 1), "features": with_some({}, each(FEATURES2 if s.more else FEATURES, range(1, 10**6 + 1))),  # noqa: E731
+                                 "from": is_sources(SOURCES2 if s.more else SOURCES), "id": ID_OF.get(str(member(v, "kind")), UUID), "kind": "belief|fact|turn",
                                  "leaf": HEX64, "seq": INTEGER, **(LOOKED_AT(v) if s.more and isinstance(v, dict) and "block" in v else {})}
 # What gkc/2 says of candidates that were looked at: what they take in the prompt, and, unless they are facts, what they count for.
 LOOKED_AT = lambda v: {"block": range(2**23 + 1), **({} if member(v, "kind") == "fact" else COUNTED)}  # noqa: E731
@@ -384,8 +388,8 @@ CONTEXT = lambda s: with_some({**CONTEXT_HEADER(s), **s.more, "beliefs": array(B
 CONTEXT_LEAVES = lambda s: {"turn": {**BARE_TURN, **BODY}, "fact": FACT, "belief": BELIEF, "candidate": CANDIDATE(s),  # noqa: E731
                             "request": {"as_of": INTEGER, "request": REQUEST(s)}, "prompt": PROMPT}
 CONTEXT_DISCLOSURE = lambda s: {  # noqa: E731
-    **CONTEXT_HEADER(s), "anchor": UUID, "bundle": HEX64, "counts": each("beliefs candidates facts turns", range(14001)),
-    "shown": SHOWN_OF(CONTEXT_LEAVES(s), 56004 + len(s.more)),
+    **CONTEXT_HEADER(s), "anchor": UUID, "bundle": HEX64, "counts": each("beliefs candidates facts turns", range(16001 if s.more else 14001)),
+    "shown": SHOWN_OF(CONTEXT_LEAVES(s), 64005 if s.more else 56004),
     "type": "disclosure", "version": s.disclosure}
 OTHER_LEAF = lambda v: {"as_of": INTEGER, "at": is_time, "bundle": HEX64, "key_id": LABEL, "policy_id": POLICY_ID,  # noqa: E731
                         "policy_params_hash": HEX64, "tenant": LABEL, "type": "|".join(sorted(OTHER_LEAVES)), "version": "gkl/1"}
@@ -398,8 +402,8 @@ KINDS = (*SCHEMAS, Schema("gkf/2", FACT_POLICY, None, "gkd/2", ATTESTATION + "fa
                 "belief", rb'{"as_of":[0-9]*,"evidence":', lambda data: read_proof_of_belief(data)),
          Schema("gkc/1", CONTEXT_POLICY, None, "gkd/4", ATTESTATION + "context/v1", ("beliefs", "candidates", "facts", "turns"),
                 "context", rb'{"as_of":[0-9]*,"beliefs":', lambda data: read_context(data), lambda data: read_context_disclosure(data, "gkd/4")),
-         Schema("gkc/2", CONTEXT_POLICY, None, "gkd/6", ATTESTATION + "context/v2", ("beliefs", "candidates", "facts", "turns"),
-                "context", None, None, lambda data: read_context_disclosure(data, "gkd/6"), {"standings": array(SETTING)}))
+         Schema("gkc/2", CONTEXT_POLICIES, None, "gkd/6", ATTESTATION + "context/v2", ("beliefs", "candidates", "facts", "turns"),
+                "context", None, None, lambda data: read_context_disclosure(data, "gkd/6"), {"standings": array(SETTING)}, "context_policy_v1 context_policy_v2"))
 CONTEXTS = [s for s in KINDS if s.leaf == "context"]
 OTHER_LEAVES = {s.leaf for s in KINDS if s not in SCHEMAS}
 PREDICATE = lambda s: {"anchorTurnId": UUID, "asOf": INTEGER, "graphSnapshotHash": HEX64, "issuedAt": is_time,
@@ -410,10 +414,11 @@ PREDICATE = lambda s: {"anchorTurnId": UUID, "asOf": INTEGER, "graphSnapshotHash
 STATEMENT = lambda s: {"_type": lambda v: v == STATEMENT_TYPE, "predicateType": lambda v: v == s.predicate_type,
              "predicate": lambda v: {**dict.fromkeys(v if isinstance(v, dict) else (), lambda x: True), **PREDICATE(s)},
              "subject": array({"digest": {"sha256": HEX64}, "name": "slice-[0-9a-f]{16}[.]json"}, 1, 1)}
-VERSIONS = lambda *s: (("provenance", "schema_version", " ".join(x.version for x in s)), ("policy", "type", s[0].policy["type"]))  # noqa: E731
+TYPES = lambda s: s.types or s.policy["type"]  # noqa: E731
+VERSIONS = lambda s: (("provenance", "schema_version", s.version), ("policy", "type", TYPES(s)))  # noqa: E731
 STATEMENT_VERSIONS = lambda s: (  # noqa: E731
     ("_type", STATEMENT_TYPE), ("predicateType", s.predicate_type),
-    ("predicate", "schemaVersion", s.version), ("predicate", "policy", "type", s.policy["type"]))
+    ("predicate", "schemaVersion", s.version), ("predicate", "policy", "type", TYPES(s)))
 
 # ---- Hashes and trees (P 6.2, 6.3, appendix B; RFC 6962, 2.1) ---------------------------------------------------
 
@@ -965,7 +970,7 @@ def paths_lead(v, leaf_of, size, p):
 
 def read_context(data):
     schema = lambda v: schema_by("version", member(v, "provenance", "schema_version"), CONTEXTS)  # noqa: E731
-    v = read_json(data, "context", lambda v: CONTEXT(schema(v)), VERSIONS(*CONTEXTS), values_of_context)
+    v = read_json(data, "context", lambda v: CONTEXT(schema(v)), lambda v: VERSIONS(schema(v)), values_of_context)
     statistics, most = v.get("statistics"), len(v["candidates"])
     need((statistics is None) == (v["request"]["task"] == ""), "statistics are there if and only if there is a task")
     need(all(max(i, j) < most and share <= 10**6 for i, j, share in v["overlaps"]), "overlaps of what is no candidate, or above 1")
@@ -1060,12 +1065,14 @@ def parts_ascend(v):
 
 def candidates_hold(v, rules_as_of):
     """rules_as_of is the number that bounds those of beliefs."""
-    given = {source: 0 for source in SOURCES.split()}
-    gives = {"belief": {"beliefs", "constraints", "facts"}, "fact": {"facts"}, "turn": {"prompts", "recent", "search", "slice"}}
+    given = {source: 0 for source in SOURCES2.split()}
+    gives = {"belief": {"beliefs", "constraints", "facts"}, "fact": {"facts"}, "turn": {"calls", "prompts", "recent", "search", "slice"}}
     owed = {"belief": ("owner", "member"), "turn": ("system",)}  # what constraints count for
     if is_counted(v): gives["turn"].add("constraints")
     can = {"belief": {"confidence", "contested", "evidence", "task"}, "fact": {"confidence", "evidence", "task"},
-           "turn": {"prompt", "recency", "recent", "salience", "slice", "task"}}
+           "turn": {"call", "prompt", "recency", "recent", "result", "salience", "slice", "task"}}
+    says = {"call": ("agent",), "prompt": ("owner", "member"), "result": ("outside",)}  # what turns with features count for
+    came = (("call", "calls"), ("prompt", "prompts"), ("recent", "recent"), ("result", "calls"), ("slice", "slice"))
     for c in v["candidates"]:
         has, origin = set(c["features"]), c["from"]
         for source in origin:
@@ -1073,11 +1080,10 @@ def candidates_hold(v, rules_as_of):
         last = rules_as_of if c["kind"] == "belief" else v["as_of"]
         if not 1 <= c["seq"] <= last or not origin or set(origin) - gives[c["kind"]]: return False
         if "standing" in c and mandatory(c) and c["standing"] not in owed[c["kind"]]: return False
-        if "standing" in c and "prompt" in has and c["standing"] not in ("owner", "member"): return False
+        if "standing" in c and any(f in has and c["standing"] not in says[f] for f in says): return False
         if has - can[c["kind"]]: return False
-        if any(f in has and s not in origin for f, s in (("prompt", "prompts"), ("recent", "recent"), ("slice", "slice"))):
-            return False
-    return all(given[source] <= v["policy"]["quotas"][source] for source in given)
+        if any(f in has and s not in origin for f, s in came): return False
+    return all(given[source] <= v["policy"]["quotas"].get(source, 0) for source in given)
 
 def texts_hold(v):
     """Whether what was chosen is a candidate, with its leaf, cost and features."""
@@ -1088,6 +1094,7 @@ def texts_hold(v):
     for t in v["turns"]:
         c = known.get(("turn", t["id"]))
         if not agrees(c, turn_leaf(t), t["content"], "salience", t["salience"]): return False
+        if "call" in c["features"] and t["role"] != "assistant" or "result" in c["features"] and t["role"] != "tool": return False
         if is_counted(v) and not may_count(c.get("standing"), t, c["cost"]): return False
         if not is_counted(v) and "prompt" in c["features"] and (t["role"] != "user" or brought(t)): return False
     for b in v["beliefs"]:

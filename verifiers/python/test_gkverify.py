@@ -1206,7 +1206,7 @@ def context_cases():
     for key in ("rules_as_of",):
         case("malformed no " + key, "malformed", None, {**good, "request": {k: x for k, x in good["request"].items() if k != key}})
     case("malformed no standings", "malformed", None, {k: x for k, x in good.items() if k != "standings"})
-    for version, type_, verdict in (("gkc/1", "context_policy_v1", "malformed"), ("gkc/3", "context_policy_v1", "unknown_version"), ("gkc/2", "context_policy_v2", "unknown_version"), ("gkp/3", "slice_policy_v3", "unknown_version")):
+    for version, type_, verdict in (("gkc/1", "context_policy_v1", "malformed"), ("gkc/3", "context_policy_v1", "unknown_version"), ("gkc/2", "context_policy_v3", "unknown_version"), ("gkc/1", "context_policy_v2", "unknown_version"), ("gkp/3", "slice_policy_v3", "unknown_version")):
         case(f"version {version} {type_}", verdict, None, {**good, "provenance": {**good["provenance"], "schema_version": version}, "policy": {**good["policy"], "type": type_}})
     for i, key, value in [(i, key, value) for i, c in enumerate(good["candidates"]) for key, value in (("block", 9), ("rule", 9), ("setting", 9), ("standing", "outside")) if key in c]:
         v = copy.deepcopy(good)
@@ -1275,7 +1275,7 @@ def context_cases():
     case("part count", "tampered", None, {**part_of(good, 3), "counts": {**counts, "turns": 9}}, TRUST, **proof)
     d = part_of(good, 3)
     case("part index", "tampered", None, {**d, "shown": [{**d["shown"][0], "index": 56004}]})
-    case("part index above", "malformed", None, {**d, "shown": [{**d["shown"][0], "index": 56005}]})
+    case("part index above", "malformed", None, {**d, "shown": [{**d["shown"][0], "index": 64005}]})
     late = context(change=of("B", seq=26))
     case("part late", "tampered", ["candidates"], part_of(late, *all_))
     case("part late without the request", "verified", [], part_of(late, *all_[:-2]))

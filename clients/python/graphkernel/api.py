@@ -584,6 +584,23 @@ class ContextPolicy(TypedDict):
     weights: NotRequired[dict[str, Any]]
 
 
+class ContextPolicyV2(TypedDict):
+    """As ContextPolicy, with calls among the sources. Parameters that are left out have the values of context@2."""
+
+    alike: NotRequired[float]
+    budget: NotRequired[int]
+    facts: NotRequired[str]
+    half_life_hours: NotRequired[int]
+    novelty: NotRequired[float]
+    penalties: NotRequired[dict[str, Any]]
+    quotas: NotRequired[dict[str, Any]]
+    rules: NotRequired[str]
+    search: NotRequired[str]
+    slice: NotRequired[str]
+    type: Literal["context_policy_v2"]
+    weights: NotRequired[dict[str, Any]]
+
+
 ContextRequest = TypedDict(
     "ContextRequest",
     {
@@ -1601,7 +1618,7 @@ class Policies(TypedDict):
 
 
 class PolicyRegistration(TypedDict):
-    policy: Union[SlicePolicy, SlicePolicyV2, SlicePolicyV3, FactPolicy, RetrievalPolicy, ContextPolicy, DenyRules, Retention, KindPolicy, PromotionPolicy, StandingPolicy]
+    policy: Union[SlicePolicy, SlicePolicyV2, SlicePolicyV3, FactPolicy, RetrievalPolicy, ContextPolicy, ContextPolicyV2, DenyRules, Retention, KindPolicy, PromotionPolicy, StandingPolicy]
     policy_id: str
 
 
@@ -1733,7 +1750,7 @@ class Recipient(TypedDict):
 
 
 class RegisteredPolicy(TypedDict):
-    policy: Union[SlicePolicy, SlicePolicyV2, SlicePolicyV3, FactPolicy, RetrievalPolicy, ContextPolicy, DenyRules, Retention, KindPolicy, PromotionPolicy, StandingPolicy]
+    policy: Union[SlicePolicy, SlicePolicyV2, SlicePolicyV3, FactPolicy, RetrievalPolicy, ContextPolicy, ContextPolicyV2, DenyRules, Retention, KindPolicy, PromotionPolicy, StandingPolicy]
     policy_id: str
     policy_params_hash: str
 

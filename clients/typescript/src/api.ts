@@ -573,6 +573,22 @@ export interface ContextPolicy {
   weights?: Record<string, unknown>;
 }
 
+/** As ContextPolicy, with calls among the sources. Parameters that are left out have the values of context@2. */
+export interface ContextPolicyV2 {
+  alike?: number;
+  budget?: number;
+  facts?: string;
+  half_life_hours?: number;
+  novelty?: number;
+  penalties?: Record<string, unknown>;
+  quotas?: Record<string, unknown>;
+  rules?: string;
+  search?: string;
+  slice?: string;
+  type: "context_policy_v2";
+  weights?: Record<string, unknown>;
+}
+
 export interface ContextRequest {
   /** The turn from which the agent goes on. */
   anchor?: string;
@@ -590,7 +606,7 @@ export interface ContextRequest {
   format?: "bundle" | "markdown" | "xml" | "text" | "openai" | "anthropic" | "json";
   /** If nothing is chosen, the answer is the error not_found, and no context is recorded. */
   non_empty?: boolean;
-  /** context@1 if left out. */
+  /** context@2 if left out. */
   policy?: string;
   /** The graph as it is now, also with an anchor. */
   present?: boolean;
@@ -1592,7 +1608,7 @@ export interface Policies {
 }
 
 export interface PolicyRegistration {
-  policy: SlicePolicy | SlicePolicyV2 | SlicePolicyV3 | FactPolicy | RetrievalPolicy | ContextPolicy | DenyRules | Retention | KindPolicy | PromotionPolicy | StandingPolicy;
+  policy: SlicePolicy | SlicePolicyV2 | SlicePolicyV3 | FactPolicy | RetrievalPolicy | ContextPolicy | ContextPolicyV2 | DenyRules | Retention | KindPolicy | PromotionPolicy | StandingPolicy;
   policy_id: string;
 }
 
@@ -1719,7 +1735,7 @@ export interface Recipient {
 }
 
 export interface RegisteredPolicy {
-  policy: SlicePolicy | SlicePolicyV2 | SlicePolicyV3 | FactPolicy | RetrievalPolicy | ContextPolicy | DenyRules | Retention | KindPolicy | PromotionPolicy | StandingPolicy;
+  policy: SlicePolicy | SlicePolicyV2 | SlicePolicyV3 | FactPolicy | RetrievalPolicy | ContextPolicy | ContextPolicyV2 | DenyRules | Retention | KindPolicy | PromotionPolicy | StandingPolicy;
   policy_id: string;
   policy_params_hash: string;
 }

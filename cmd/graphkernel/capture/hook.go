@@ -82,8 +82,8 @@ judged, the exit code is 2, which blocks it.`,
 	c.Flags().StringVar(&f.guard, "guard", "", "refuse the calls that this policy denies")
 	c.MarkFlagsMutuallyExclusive("context", "guard")
 	c.AddCommand(residentCommand(a))
-	_ = c.RegisterFlagCompletionFunc("context", a.Stores.CompletePolicies(contexts.PolicyType)) // the flag exists
-	_ = c.RegisterFlagCompletionFunc("guard", a.Stores.CompletePolicies(guard.RulesType))       // the flag exists
+	_ = c.RegisterFlagCompletionFunc("context", a.Stores.CompletePolicies(contexts.PolicyTypes...)) // the flag exists
+	_ = c.RegisterFlagCompletionFunc("guard", a.Stores.CompletePolicies(guard.RulesType))           // the flag exists
 	return c
 }
 

@@ -72,8 +72,8 @@ name. As JSON:
 	c.Flags().StringVar(&f.context, "context", hook.DefaultPolicy, "tell the agent at the start of a session what was said last in the project, chosen by this policy; default is the kernel's, none leaves it out")
 	c.Flags().BoolVar(&f.eachPrompt, "each-prompt", false, "also tell the agent what fits each prompt")
 	c.Flags().StringVar(&f.guard, "guard", "", "refuse the tool calls that this policy (deny_rules_v1) denies, and all calls while they cannot be judged; none removes the guard")
-	_ = c.RegisterFlagCompletionFunc("context", a.Stores.CompletePolicies(contexts.PolicyType)) // the flag exists
-	_ = c.RegisterFlagCompletionFunc("guard", a.Stores.CompletePolicies(guard.RulesType))       // the flag exists
+	_ = c.RegisterFlagCompletionFunc("context", a.Stores.CompletePolicies(contexts.PolicyTypes...)) // the flag exists
+	_ = c.RegisterFlagCompletionFunc("guard", a.Stores.CompletePolicies(guard.RulesType))           // the flag exists
 	c.MarkFlagsMutuallyExclusive("print", "yes")
 	for _, flag := range []string{"context", "each-prompt", "guard"} {
 		c.MarkFlagsMutuallyExclusive("undo", flag)
@@ -291,7 +291,7 @@ func checkPolicies(ctx context.Context, a *cli.App, f *setupFlags) error {
 		if f.context == noContext || f.context == hook.DefaultPolicy {
 			return nil
 		}
-		_, err := cli.PolicyFor[contexts.Policy](ctx, s, f.context, contexts.PolicyType)
+		_, err := cli.PolicyFor[contexts.Policy](ctx, s, f.context, contexts.PolicyTypes...)
 		return err
 	})
 }

@@ -20,8 +20,8 @@ func (st *Stores) MayGiveContext(ctx context.Context, id policy.ID) error {
 	}
 	err := st.WithoutTakingIn(ctx, func(s *Session) error {
 		p, err := s.Policies.Get(ctx, cmp.Or(id, contexts.DefaultID))
-		if err == nil && p.Params().Type() != contexts.PolicyType {
-			err = fmt.Errorf("policy %s has the type %s, want %s", id, p.Params().Type(), contexts.PolicyType)
+		if err == nil {
+			_, err = contexts.PolicyOf(p)
 		}
 		return err
 	})

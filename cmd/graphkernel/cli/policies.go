@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -34,13 +35,13 @@ func UnknownPolicy(err error) error {
 }
 
 // PolicyFor finds a policy by its id and returns its parameters, which must be of type P.
-func PolicyFor[P policy.Parameters](ctx context.Context, s *Session, id, want string) (parameters P, err error) {
+func PolicyFor[P policy.Parameters](ctx context.Context, s *Session, id string, want ...string) (parameters P, err error) {
 	if _, err := policy.ParseID(id); err != nil {
 		return parameters, Usage(err)
 	}
 	p, err := s.Policies.Get(ctx, policy.ID(id))
 	if err == nil {
-		parameters, err = policy.ParametersOf[P](p, want)
+		parameters, err = policy.ParametersOf[P](p, strings.Join(want, " or "))
 	}
 	return parameters, UnknownPolicy(err)
 }

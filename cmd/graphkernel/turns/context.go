@@ -76,7 +76,7 @@ With --output json and -o, the result on standard output is:
 	flags.StringSliceVar(&f.spaces, "space", nil, "a space of beliefs to include; may be repeated (default: all)")
 	flags.StringVarP(&f.out, "out", "o", "", "the file to write (default: standard output)")
 	_ = c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(contextFormats(), cobra.ShellCompDirectiveNoFileComp)) // the flag exists
-	_ = c.RegisterFlagCompletionFunc("policy", a.Stores.CompletePolicies(contexts.PolicyType))                               // the flag exists
+	_ = c.RegisterFlagCompletionFunc("policy", a.Stores.CompletePolicies(contexts.PolicyTypes...))                           // the flag exists
 	spaces := a.Stores.CompleteSpaces()
 	_ = c.RegisterFlagCompletionFunc("space", func(c *cobra.Command, _ []string, begin string) ([]string, cobra.ShellCompDirective) { // the flag exists
 		return spaces(c, nil, begin)
@@ -145,7 +145,7 @@ func assembleContext(a *cli.App, c *cobra.Command, task string, f *contextFlags)
 			}
 			r.Anchor = id.String()
 		}
-		if _, err := cli.PolicyFor[contexts.Policy](c.Context(), s, f.policy, contexts.PolicyType); err != nil {
+		if _, err := cli.PolicyFor[contexts.Policy](c.Context(), s, f.policy, contexts.PolicyTypes...); err != nil {
 			return nil, err
 		}
 		if issued, err = s.Contexts.Assemble(c.Context(), r); err != nil {

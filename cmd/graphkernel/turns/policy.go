@@ -32,7 +32,7 @@ func policyCommand(a *cli.App) *cobra.Command {
   slice_policy_v1 to slice_policy_v3  how far, how much and by what weights a slice of turns is cut
   fact_policy_v1                      which facts may be collected around entities
   retrieval_policy_v1                 how turns are found
-  context_policy_v1                   how the content of a context is chosen
+  context_policy_v2                   how the content of a context is chosen; context_policy_v1 has no calls
   deny_rules_v1                       which tool calls are denied
   retention_v1                        how long turns keep their text
   kind_policy_v1                      which beliefs of a space contradict each other
@@ -40,8 +40,8 @@ func policyCommand(a *cli.App) *cobra.Command {
   standing_policy_v1                  whose words count
 
 The id of a policy, NAME@VERSION, is bound to its parameters for ever: other parameters need the next version.
-These policies are built in: default@1 to default@3 for turns, facts@1 for facts, and recall@1, recall-dense@1
-and find@1 and find@2 for searches.`,
+These policies are built in: default@1 to default@3 for turns, facts@1 for facts, recall@1, recall-dense@1, find@1
+and find@2 for searches, and context@1, context@2 and others for contexts. graphkernel policy list shows all.`,
 		Args: cli.KnownCommand,
 		RunE: cli.ShowHelp,
 	}

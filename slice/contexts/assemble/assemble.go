@@ -83,6 +83,8 @@ type Sources interface {
 	Slice(ctx context.Context, tenant dag.Tenant, anchor dag.TurnID, p policy.Registered, from issued.Vantage) (*slice.Slice, error)
 	// Spoken returns the facts from which the standings of a conversation's turns follow. last is the sequence number of the last turn to include.
 	Spoken(ctx context.Context, tenant dag.Tenant, conversation dag.ConversationID, last dag.Seq, reading dag.Reading) (*standing.Spoken, error)
+	// Calls returns the calls of a conversation, the newest first, up to a number. They may be shared and must not be changed.
+	Calls(ctx context.Context, tenant dag.Tenant, conversation dag.ConversationID, last dag.Seq) ([]slice.Call, error)
 	// Course returns the settings of the standing policy as of a number.
 	Course(ctx context.Context, tenant dag.Tenant, asOf dag.Seq) (standing.Course, error)
 	// Names returns the names in a text that had a fact by a number, longer names first.

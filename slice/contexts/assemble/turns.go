@@ -30,7 +30,8 @@ type turnSource struct {
 	found   map[dag.TurnID]*gatheredTurn
 
 	// Under gkc/2.
-	counted map[dag.TurnID]counted         // the standings of turns; includes every turn of role user or system in the lineage
+	counted map[dag.TurnID]counted         // the standings of turns; includes every turn of another role than assistant in the lineage
+	calls   []slice.Call                   // of the agent in the anchor's conversation, the newest first; nil unless they are a source
 	lasts   map[dag.ConversationID]dag.Seq // by conversation: the sequence number of its last turn at rulesAsOf
 	lineage []dag.ConversationID           // the anchor's conversation, the conversation from which it was spawned, and so on
 }
@@ -55,7 +56,7 @@ type gatheredTurn struct {
 // mostLineage is the maximum length of a lineage.
 const mostLineage = 16
 
-// count finds the lineage of the anchor's conversation, and the standings of its turns of roles user and system.
+// count finds the lineage of the anchor's conversation, the standings of its turns of other roles than assistant, and the agent's calls.
 func (g *turnSource) count(ctx context.Context, words Words) error {
 	if g.anchor == nil || !g.asked.Counted() {
 		return nil
@@ -67,7 +68,7 @@ func (g *turnSource) count(ctx context.Context, words Words) error {
 		err := words.Read(ctx, g.rulesAsOf(), g.head, func(x *retrieval.Index) {
 			for t := range x.Conversation(next, g.rulesAsOf()) {
 				last = max(last, t.Seq)
-				if t.Seq <= g.AsOf && (t.Role == dag.RoleUser || t.Role == dag.RoleSystem) {
+				if t.Seq <= g.AsOf && t.Role != dag.RoleAssistant {
 					turns = append(turns, t.ID)
 				}
 			}
@@ -84,9 +85,31 @@ func (g *turnSource) count(ctx context.Context, words Words) error {
 				return err
 			}
 		}
+		if next == g.anchor.Turn.Conversation {
+			if err := g.countCalls(ctx, spoken); err != nil {
+				return err
+			}
+		}
 		next, more = spoken.Spawner(g.course)
 	}
 	return nil
+}
+
+// countCalls finds the calls of the agent in the anchor's conversation, if they are a source.
+func (g *turnSource) countCalls(ctx context.Context, spoken *standing.Spoken) error {
+	if g.policy.Quotas[contexts.FromCalls] == 0 {
+		return nil
+	}
+	calls, err := g.epoch.Calls(ctx, g.tenant, g.anchor.Turn.Conversation, g.AsOf)
+	for i := range calls {
+		if err := g.countOne(spoken, calls[i].ID); err != nil {
+			return err
+		}
+		if g.counted[calls[i].ID].Standing == dag.StandingAgent {
+			g.calls = append(g.calls, calls[i])
+		}
+	}
+	return err
 }
 
 // countOne sets the standing of a turn of a conversation.
@@ -137,6 +160,7 @@ func (g *turnSource) gather(ctx context.Context, words Words, search *retrieval.
 func (g *turnSource) fromIndex(x *retrieval.Index, search *retrieval.Policy, q *retrieval.Query, cut *slice.Slice) {
 	if g.anchor != nil {
 		g.fromConversation(x.Conversation(g.anchor.Turn.Conversation, g.AsOf))
+		g.fromCalls(x)
 		g.fromSystem(x)
 	}
 	if cut != nil {
@@ -209,7 +233,7 @@ func from(c *contexts.Candidate, s contexts.Source, f contexts.Feature, v dag.PP
 // program. Under dag.ReadAsMarked the author is ignored.
 func (g *turnSource) prompts(t *retrieval.Turn) bool {
 	if g.asked.Counted() {
-		return t.Role == dag.RoleUser && g.counted[t.ID].Standing.Orders()
+		return (t.Role == dag.RoleUser || g.policy.Version >= 2 && t.Role == dag.RoleTool) && g.counted[t.ID].Standing.Orders()
 	}
 	return t.Role == dag.RoleUser && !t.Labels.Brought() && (g.Reading == dag.ReadAsMarked || !ingest.ByProgram(t.Author))
 }
@@ -218,6 +242,12 @@ func (g *turnSource) prompts(t *retrieval.Turn) bool {
 // their prompts determine the subject of the rest. In a conversation among people, a turn is not more important because a person
 // wrote it or because it is among the last.
 func (g *turnSource) shareOfOthers(turns iter.Seq[*retrieval.Turn]) dag.PPM {
+	if g.policy.Version >= 2 && g.asked.Task == "" {
+		return dag.One
+	}
+	if g.policy.Version >= 2 {
+		return g.shareOfCalls(turns)
+	}
 	all, persons := 0, 0
 	for t := range turns {
 		all += t.Size
@@ -225,23 +255,50 @@ func (g *turnSource) shareOfOthers(turns iter.Seq[*retrieval.Turn]) dag.PPM {
 			persons += t.Size
 		}
 	}
-	if all == 0 {
+	return shareOf(all-persons, all)
+}
+
+// shareOfCalls returns the share of a conversation's text that is in calls and in what tools returned, in ppm. In a chat with a model it is 0: there a prompt is worth no more than its answer.
+func (g *turnSource) shareOfCalls(turns iter.Seq[*retrieval.Turn]) dag.PPM {
+	calls := make(map[dag.TurnID]bool, len(g.calls))
+	for i := range g.calls {
+		calls[g.calls[i].ID] = true
+	}
+	all, of := 0, 0
+	for t := range turns {
+		all += t.Size
+		if calls[t.ID] || t.Role == dag.RoleTool && !g.prompts(t) {
+			of += t.Size
+		}
+	}
+	return shareOf(of, all)
+}
+
+// shareOf returns a part of a whole in ppm; 0 of nothing.
+func shareOf(part, whole int) dag.PPM {
+	if whole == 0 {
 		return 0
 	}
-	return dag.PPM(uint64(dag.One) * uint64(all-persons) / uint64(all))
+	return dag.PPM(uint64(dag.One) * uint64(part) / uint64(whole))
 }
+
+// leastRecent is the least share of the last turns, under version 2: what was just said is there even where little was done, if there is room.
+const leastRecent = 30_000
 
 // fromConversation gathers the last turns of the anchor's conversation, and the last prompts in it. turns yields the newest turn first.
 func (g *turnSource) fromConversation(turns iter.Seq[*retrieval.Turn]) {
 	g.others = g.shareOfOthers(turns)
-	weight := uint64(g.others)
+	weight, recent := uint64(g.others), uint64(g.others)
+	if g.policy.Version >= 2 {
+		recent = max(recent, leastRecent)
+	}
 	last, most := g.policy.Quotas[contexts.FromRecent], g.policy.Quotas[contexts.FromPrompts]
 	for t := range turns {
 		if last <= 0 && most <= 0 {
 			break
 		}
 		if last > 0 {
-			share := dag.PPM(weight * uint64(last) / uint64(g.policy.Quotas[contexts.FromRecent]))
+			share := dag.PPM(recent * uint64(last) / uint64(g.policy.Quotas[contexts.FromRecent]))
 			from(g.candidate(t), contexts.FromRecent, contexts.FeatureRecent, share)
 			last--
 		}
@@ -250,6 +307,35 @@ func (g *turnSource) fromConversation(turns iter.Seq[*retrieval.Turn]) {
 			most--
 		}
 	}
+}
+
+// fromCalls gathers the last calls of the agent in the anchor's conversation, the newest first, each with its results, up to the quota.
+func (g *turnSource) fromCalls(x *retrieval.Index) {
+	quota := g.policy.Quotas[contexts.FromCalls]
+	left := quota
+	for n := 0; n < len(g.calls) && left > 0; n++ {
+		share := dag.PPM(uint64(g.others) * uint64(quota-n) / uint64(quota))
+		left -= g.fromCall(x, g.calls[n].ID, contexts.FeatureCall, share)
+		for _, r := range g.calls[n].Results {
+			if left > 0 && g.counted[r.ID].Standing == dag.StandingOutside {
+				left -= g.fromCall(x, r.ID, contexts.FeatureResult, share)
+			}
+		}
+	}
+}
+
+// fromCall gathers a call or a result, and returns how many candidates have come from calls. A result of several calls has the share of the newest, which comes first.
+func (g *turnSource) fromCall(x *retrieval.Index, id dag.TurnID, f contexts.Feature, share dag.PPM) int {
+	t, ok := x.Turn(id)
+	if !ok {
+		return 0
+	}
+	c := g.candidate(&t)
+	if c == nil || c.From[contexts.FromCalls] {
+		return 0
+	}
+	from(c, contexts.FromCalls, f, share)
+	return 1
 }
 
 // fromSystem gathers the turns of standing system in the lineage. They are constraints even if their conversation is out of bounds.

@@ -1,0 +1,160 @@
+package evidence_test
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/evidence"
+	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/contexts"
+)
+
+// newCalls makes the sample of gkc/2 under a policy of the second type: three calls of an agent and two results are candidates of the source calls.
+func (c *corpus) newCalls() *countedSample {
+	s := c.newCounted()
+	s.policy.Version = 2
+	s.policy.Quotas[contexts.FromCalls] = 5
+	s.policy.Weights[contexts.FeatureCall], s.policy.Weights[contexts.FeatureResult] = 5_000_000, 3_500_000
+	s.called(3, contexts.FeatureCall, 700_000)
+	s.called(4, contexts.FeatureCall, 698_600)
+	s.called(9, contexts.FeatureCall, 1)
+	s.called(2, contexts.FeatureResult, 700_000)
+	s.called(6, contexts.FeatureResult, 698_600)
+	return s
+}
+
+// called makes a turn of the sample a candidate of the source calls.
+func (s *countedSample) called(turn int, f contexts.Feature, share dag.PPM) {
+	of := &s.candidates[s.at(turn)]
+	of.From[contexts.FromCalls], of.Features[f] = true, share
+}
+
+func (c *corpus) calls(change func(s *countedSample)) []byte {
+	s := c.newCalls()
+	change(s)
+	return c.seal(s.bundle())
+}
+
+// callsContexts are contexts under policies of the second type.
+func (c *corpus) callsContexts() {
+	first := c.calls(func(*countedSample) {})
+	good := func(name, why string, change func(s *countedSample)) {
+		c.add("calls_good_"+name, evidence.Verified, why, map[string][]byte{bundleFile: c.calls(change)}, "", c.secret)
+	}
+	for n := range 6 {
+		good(fmt.Sprint("budget_", n), "Calls and results compete with prompts and hits for a budget.", func(s *countedSample) { s.request.Budget = 340 + 61*n })
+	}
+	good("all", "Room for all calls and results.", func(s *countedSample) { s.request.Budget = 4000 })
+	good("json", "Calls and results in the format json.", func(s *countedSample) { s.request.Format, s.request.Budget = contexts.JSON, 4000 })
+	good("call_alone", "Calls are the only source of a call.", func(s *countedSample) {
+		s.candidates[s.at(3)].From = [contexts.Sources]bool{contexts.FromCalls: true}
+	})
+	good("no_feature", "A call too old for a share.", func(s *countedSample) { s.candidates[s.at(9)].Features[contexts.FeatureCall] = 0 })
+	good("weights_none", "A policy that gives calls no weight.", func(s *countedSample) {
+		s.policy.Weights[contexts.FeatureCall], s.policy.Weights[contexts.FeatureResult] = 0, 0
+	})
+	c.callsForgeries()
+	c.callsForms(first)
+	c.callsParts(first)
+}
+
+// callsForgeries break the rules of calls, in contexts that agree in all else.
+func (c *corpus) callsForgeries() {
+	small := c.calls(func(s *countedSample) { s.request.Budget = 401 })
+	for _, x := range []struct {
+		name, why string
+		change    func(*countedSample)
+	}{
+		{"candidates_call_source", "A call that does not come from calls.", func(s *countedSample) { s.candidates[s.at(3)].From[contexts.FromCalls] = false }},
+		{"candidates_result_source", "A result that does not come from calls.", func(s *countedSample) { s.candidates[s.at(2)].From[contexts.FromCalls] = false }},
+		{"candidates_call_outside", "A call that counts for a program's words.", func(s *countedSample) { s.standings[s.turns[3].ID.String()] = dag.StandingOutside }},
+		{"candidates_call_guest", "A guest's turn is a call of the agent.", func(s *countedSample) { s.standings[s.turns[3].ID.String()] = dag.StandingGuest }},
+		{"candidates_result_guest", "A guest's turn is a result.", func(s *countedSample) { s.standings[s.turns[2].ID.String()] = dag.StandingGuest }},
+		{"candidates_call_owner", "A prompt of the owner is a call.", func(s *countedSample) { s.called(7, contexts.FeatureCall, 9) }},
+		{"candidates_quota", "More calls and results than the quota allows.", func(s *countedSample) { s.policy.Quotas[contexts.FromCalls] = 4 }},
+		{"candidates_off", "Calls, though the policy does not ask for them.", func(s *countedSample) { s.policy.Quotas[contexts.FromCalls] = 0 }},
+		{"candidates_fact", "A fact from calls.", func(s *countedSample) {
+			at := slices.IndexFunc(s.candidates, func(c contexts.Candidate) bool { return c.Kind == contexts.KindFact })
+			s.candidates[at].From[contexts.FromCalls] = true
+		}},
+		{"candidates_old_policy", "Calls under a policy of the first type, which has no such source.", func(s *countedSample) {
+			s.policy.Version, s.policy.Quotas[contexts.FromCalls] = 1, 0
+			s.policy.Weights[contexts.FeatureCall], s.policy.Weights[contexts.FeatureResult] = 0, 0
+		}},
+		{"texts_result_agent", "What an agent said, as data, is a result.", func(s *countedSample) {
+			s.standings[s.turns[8].ID.String()] = dag.StandingOutside
+			s.called(8, contexts.FeatureResult, 9)
+			s.policy.Quotas[contexts.FromCalls]++
+		}},
+		{"texts_call_system", "What an agent put in between is a call.", func(s *countedSample) {
+			s.standings[s.turns[10].ID.String()] = dag.StandingAgent
+			of := &s.candidates[s.at(10)]
+			of.From = [contexts.Sources]bool{contexts.FromCalls: true}
+			of.Features[contexts.FeatureCall] = 9
+			s.policy.Quotas[contexts.FromCalls]++
+		}},
+	} {
+		data := c.calls(func(s *countedSample) {
+			s.request.Budget = 4000
+			x.change(s)
+		})
+		c.add("calls_"+x.name+"_fail", evidence.Tampered, x.why, map[string][]byte{bundleFile: data}, "", c.secret)
+	}
+	for _, x := range []forgery{
+		{name: "selection_weight", why: "The policy gives calls another weight than the choice did.", change: func(b *contexts.Bundle) { b.Policy.Weights[contexts.FeatureCall] = 0 }},
+		{name: "snapshot_share", why: "A call has another share than the leaf of the tree.", but: []slice.CheckID{slice.CheckSnapshot}, change: func(b *contexts.Bundle) {
+			_, of := toldIn(b, 3)
+			of.Features[contexts.FeatureCall]++
+		}},
+		{name: "policy_hash", why: "The weights are not those of policy_params_hash.", but: []slice.CheckID{slice.CheckPolicyHash}, change: func(b *contexts.Bundle) { b.Policy.Weights[contexts.FeatureResult]++ }},
+	} {
+		b := must(contexts.Parse(small))
+		x.change(b)
+		agreeContext(b, x.but...)
+		c.add("calls_"+x.name+"_fail", evidence.Tampered, x.why, map[string][]byte{bundleFile: c.seal(b)}, "", c.secret)
+	}
+}
+
+// callsForms are contexts whose members do not go together, or of types that nobody knows.
+func (c *corpus) callsForms(first []byte) {
+	older, old := c.context(func(*sample) {}), c.counted(func(*countedSample) {})
+	for _, x := range []struct {
+		name, why string
+		o         evidence.Outcome
+		data      []byte
+	}{
+		{"malformed_quota_none_fail", "A policy of the second type without a quota of calls.", evidence.Malformed, once(first, `"calls":5,`, ``)},
+		{"malformed_weight_none_fail", "A policy of the second type without a weight of calls.", evidence.Malformed, once(first, `"call":5,`, ``)},
+		{"malformed_old_quota_fail", "A policy of the first type with a quota of calls.", evidence.Malformed, once(first, `"context_policy_v2"`, `"context_policy_v1"`)},
+		{"malformed_new_type_fail", "A policy of the first type that says that it is of the second.", evidence.Malformed, once(old, `"context_policy_v1"`, `"context_policy_v2"`)},
+		{"malformed_older_feature_fail", "A context of gkc/1 with the feature call.", evidence.Malformed, firstOf(older, `"features":{`, `"features":{"call":1,`)},
+		{"malformed_older_source_fail", "A context of gkc/1 with the source calls.", evidence.Malformed, firstOf(older, `"from":["prompts"`, `"from":["calls","prompts"`)},
+		{"malformed_source_order_fail", "Sources that do not ascend.", evidence.Malformed, firstOf(first, `"from":["calls","search"`, `"from":["search","calls"`)},
+		{"malformed_share_fail", "A share of calls above 1.", evidence.Malformed, firstOf(first, `"call":700000`, `"call":1000001`)},
+		{"version_older_fail", "A context of gkc/1 under a policy of the second type.", evidence.UnknownVersion, once(older, `"context_policy_v1"`, `"context_policy_v2"`)},
+		{"version_later_fail", "A policy of a third type.", evidence.UnknownVersion, once(first, `"context_policy_v2"`, `"context_policy_v3"`)},
+	} {
+		c.add("calls_"+x.name, x.o, x.why, map[string][]byte{bundleFile: x.data}, "", c.secret)
+	}
+}
+
+// callsParts are attestations and parts of a context under a policy of the second type.
+func (c *corpus) callsParts(first []byte) {
+	envelope, proof := c.logContext(first, 0, 1)
+	files := map[string][]byte{bundleFile: first, attestFile: envelope, proofFile: proof}
+	c.add("calls_everything", evidence.Verified, "A context under a policy of the second type: token, attestation, log and two of three witnesses.", files, c.trustAll(), c.secret)
+	c.add("calls_statement_fail", evidence.UnknownVersion, "A statement of a policy of a third type.", with(files, proofFile, nil, attestFile, c.sealText(once(c.payload(envelope), "context_policy_v2", "context_policy_v3"))), c.trustSigner(), "")
+	b := must(contexts.Parse(first))
+	part := func(name, why string, o evidence.Outcome, show contexts.Part, change func(d []byte) []byte) {
+		d := must(b.Disclose(sum(first), show)).Append(nil)
+		if change != nil {
+			d = change(d)
+		}
+		c.add("calls_part_"+name, o, why, map[string][]byte{partFile: d, attestFile: envelope, proofFile: proof}, c.trustAll(), c.secret)
+	}
+	all := contextPart(b, slices.Collect(rangeOf(len(b.Turns))), nil, contexts.Part{Candidates: true, Request: true, Prompt: true})
+	part("all", "All turns and candidates, the request and the prompt.", evidence.Verified, all, nil)
+	part("feature_fail", "A candidate has another share than the leaf of the tree.", evidence.Tampered, all, func(d []byte) []byte { return firstOf(d, `"call":700000`, `"call":700001`) })
+	part("version_fail", "A part under a policy of a third type.", evidence.UnknownVersion, all, func(d []byte) []byte { return once(d, `"context_policy_v2"`, `"context_policy_v3"`) })
+}
