@@ -229,11 +229,11 @@ func TestSized(t *testing.T) {
 // TestAblate asks the search without its parts on the small set of data.
 func TestAblate(t *testing.T) {
 	var out bytes.Buffer
-	if err := run(t.Context(), []string{"-data", smallData, "-own", smallData, "-ablate", "-only", "LoCoMo"}, &out); err != nil {
+	if err := run(t.Context(), []string{"-data", smallData, "-own", smallData, "-ablate", "search", "-only", "LoCoMo"}, &out); err != nil {
 		t.Fatal(err)
 	}
 	head, _, _ := strings.Cut(out.String(), "\n")
-	if n := strings.Count(head, "| without ") + strings.Count(head, "| with "); n != len(ablations())-1 || !strings.Contains(out.String(), "| LoCoMo | evidence among the first 10 | 3 |") {
+	if n := strings.Count(head, "| without "); n != len(partsOfSearch) || !strings.Contains(out.String(), "| LoCoMo | evidence among the first 10 | 3 |") {
 		t.Errorf("%d parts:\n%s", n, out.String())
 	}
 }

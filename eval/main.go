@@ -33,13 +33,15 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	flags.StringVar(&e.own, "own", "testdata", "the folder of the budgets and questions that the project keeps")
 	flags.BoolVar(&e.dev, "dev", false, "ask the halves that may be tuned on in place of those that are reported; LoCoMo is in both")
 	only := flags.String("only", "", "one task: "+taskNames())
-	ablate := flags.Bool("ablate", false, "ask the search, without one part of its policy each, and with what it leaves out, in place of all strategies")
+	ablate := flags.String("ablate", "", "ask the search or the context that people get, whole and without one part of its policy each, in place of all strategies: search or context")
 	budgets := flags.Bool("budgets", false, "measure nothing; write the first budgets of sessions to the folder that the project keeps, as slices are today")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	if *ablate {
-		e.strategies = ablations()
+	if *ablate != "" {
+		if e.strategies, err = ablations(*ablate); err != nil {
+			return err
+		}
 	}
 	if e.instance, err = newInstance(ctx); err != nil {
 		return err

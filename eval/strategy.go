@@ -51,6 +51,7 @@ var strategies = []Strategy{
 	searched("search + vectors", retrieval.DensePolicyID),
 	searched("search "+string(retrieval.FindV1ID), retrieval.FindV1ID),
 	searched("search "+string(retrieval.FindPolicyID), retrieval.FindPolicyID),
+	assembled(contexts.DefaultV1ID, contexts.DefaultV1()),
 	assembled(contexts.DefaultID, contexts.Default()),
 	assembled(contexts.DensePolicyID, contexts.Profiles()[contexts.DensePolicyID]),
 	{Name: "facts", Choose: walk, Facts: true},
