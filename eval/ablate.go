@@ -51,7 +51,7 @@ var partsOfContext = []part[contexts.Policy]{
 	}},
 }
 
-// ablations returns what is asked in place of all strategies: the search or the context that people get, whole and without one part of its policy each.
+// ablations returns strategies that ask for the search or the context of the default policy, whole and without one part of the policy each.
 func ablations(of string) ([]Strategy, error) {
 	switch of {
 	case "search":

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/ingest"
 	"github.com/graphkernel/graphkernel/policy"
 )
 
@@ -83,5 +85,63 @@ func TestOurs(t *testing.T) {
 	}
 	if !slices.ContainsFunc(strategies, func(s Strategy) bool { return s.Simple }) {
 		t.Error("no column is a simple rule")
+	}
+}
+
+// TestSimple holds the order of the simple rules: each class before the next, the newest first, and only prompts and calls of the session itself.
+func TestSimple(t *testing.T) {
+	ctx := t.Context()
+	in := instance(t)
+	session, other := dag.ExternalConversationID("simple", "session"), dag.ExternalConversationID("simple", "other")
+	var drafts []dag.Draft
+	add := func(name string, of dag.ConversationID, role dag.Role, content, tool string) {
+		d := dag.Draft{ID: dag.ExternalTurnID("simple", name), Conversation: of, Role: role, Content: content, CreatedAt: dag.Time(1_770_000_000_000_000 + len(drafts)), Attrs: map[string]string{}}
+		if tool != "" {
+			d.Attrs["tool"] = tool
+		}
+		if err := ingest.Assign(&d); err != nil {
+			t.Fatal(err)
+		}
+		drafts = append(drafts, d)
+	}
+	add("elsewhere", other, dag.RoleUser, "Mend parser.go.", "")
+	add("their edit", other, dag.RoleAssistant, "edit", "Edit")
+	add("first", session, dag.RoleUser, "Begin.", "")
+	add("edit", session, dag.RoleAssistant, "edit lexer.go", "Edit")
+	add("notice", session, dag.RoleUser, "<command-name>clear</command-name>", "")
+	add("run", session, dag.RoleAssistant, "make", "Bash")
+	add("read", session, dag.RoleAssistant, "read x/parser.go", "Read")
+	add("second", session, dag.RoleUser, "Go on.", "")
+	add("answer", session, dag.RoleAssistant, "Done.", "")
+	add("later", session, dag.RoleUser, "parser.go, too.", "")
+	c, err := in.corpus(ctx, "simple", drafts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := c.turn(dag.ExternalTurnID("simple", "answer"))
+	q := Question{Text: "Mend parser.go and its tests", Anchor: at.ID, AsOf: at.Seq}
+	for _, tc := range []struct {
+		rule func(*Corpus, Question) func(*Turn) int
+		want string
+	}{
+		{promptsAndLast, "second first answer read run notice edit their_edit elsewhere"},
+		{promptsAndCalls, "second first read edit answer run notice their_edit elsewhere"},
+		{filesOfTask, "read elsewhere second first answer run notice edit their_edit"},
+	} {
+		ids, err := ordered(tc.rule)(ctx, c, q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, id := range ids {
+			for _, name := range []string{"elsewhere", "their edit", "first", "edit", "notice", "run", "read", "second", "answer", "later"} {
+				if dag.ExternalTurnID("simple", name) == id {
+					got = append(got, strings.ReplaceAll(name, " ", "_"))
+				}
+			}
+		}
+		if strings.Join(got, " ") != tc.want {
+			t.Errorf("got %q, want %q", strings.Join(got, " "), tc.want)
+		}
 	}
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/graphkernel/graphkernel/ingest"
 )
 
-// A topic is a question of HotpotQA or MuSiQue with its passages, some of which support the answer. In a chat a person asks
-// about the passages, and the model answers with them.
+// A topic is a question of HotpotQA or MuSiQue with its passages. Some passages support the answer. The prompts of a chat are about
+// the passages, and its answers contain them.
 type topic struct {
 	question string
 	passages []passage
@@ -31,7 +31,7 @@ type passage struct {
 // chatTopics are the topics of a chat.
 const chatTopics = 25
 
-// chats measures whether a question about what was said in chats of a person with a model finds the evidence.
+// chats measures how well contexts and searches find the evidence for questions about chats of a person with a model.
 func chats(ctx context.Context, e *Evaluation) error {
 	topics, err := e.readTopics(filepath.Join(e.data, "multihop"))
 	if err != nil {
@@ -201,8 +201,8 @@ func newChat(number int, topics []topic) (*chat, error) {
 	return ch, nil
 }
 
-// session has the person ask for each answer. Some prompts quote the first sentence of what they ask about, or all of it if
-// there is more to say, and the answer goes on from there. Some sessions end with thanks.
+// session adds a session: a prompt before each answer. Some prompts quote the first sentence of a passage, or all of it if there are
+// others, and the answer continues from there. Some sessions end with thanks.
 func (ch *chat) session(answers [][]passage) error {
 	defer func() { ch.sessions++ }()
 	begun := len(ch.drafts)

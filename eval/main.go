@@ -5,7 +5,7 @@
 //
 // It prints one table in Markdown. Each row is a measure, each column a [Strategy]; a strategy is asked only for what was
 // said before the question. The same program and data give the same bytes. Data that are absent are an error, and their row says
-// so. A row in which a simple rule is better than what people get is an error, too. docs/evaluation.md says what each row counts, and what was seen.
+// so. The command fails for each row in which a simple rule is better than the default policy. docs/evaluation.md says what each row counts, and what was seen.
 package main
 
 import (

@@ -281,7 +281,7 @@ func (p *passages) readQuestions(path string, at map[[2]string]dag.TurnID) error
 	return nil
 }
 
-// A question of MuSiQue has paragraphs, some of which support the answer.
+// A record of MuSiQue has a question and paragraphs. Some paragraphs support the answer.
 type musiqueQuestion struct {
 	Question   string
 	Paragraphs []struct {

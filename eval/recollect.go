@@ -22,7 +22,7 @@ type recollection struct {
 	Words string   // in other words
 }
 
-// fillers is how many messages of a channel are said beside the sessions.
+// fillers is the number of messages of a channel in the corpus, beside the sessions.
 const fillers = 50_000
 
 // recollect measures whether something is found again among all sessions and a channel of people, from nowhere in particular.
@@ -79,8 +79,8 @@ func recollect(ctx context.Context, e *Evaluation) error {
 	return nil
 }
 
-// remembered returns the question in other words with three of the typed one: the commonest of those that at most one turn of
-// 50 has.
+// remembered returns the question in other words, followed by three words of the typed question: the commonest among those that at most
+// one turn in 50 contains.
 func (c *Corpus) remembered(r *recollection) string {
 	x := c.indexed()
 	words := slices.DeleteFunc(sorted(countWords(r.Typed)), func(w string) bool { return len(x.postings[w]) > len(c.Turns)/50 })

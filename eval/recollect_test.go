@@ -9,7 +9,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// TestRecollect holds that an answer must be a turn, and what is said beside the sessions.
+// TestRecollect checks the fillers, and the error for an answer that is not a turn.
 func TestRecollect(t *testing.T) {
 	e := &Evaluation{instance: instance(t), strategies: strategies, data: smallData}
 	c, err := e.everything(t.Context())
@@ -48,7 +48,7 @@ func TestRecollect(t *testing.T) {
 	}
 }
 
-// TestRemembered holds that a question gets the three commonest words of the text, except those that many turns have.
+// TestRemembered compares the added words with the three commonest rare ones.
 func TestRemembered(t *testing.T) {
 	contents := []string{"rare", "seldom seldom", "seldom once", "now then", "now and then", "now"}
 	for len(contents) < 150 {

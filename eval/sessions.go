@@ -240,8 +240,8 @@ func message(text string) string {
 	return strings.TrimSpace(strings.Join(lines, "\n"))
 }
 
-// sessionRows are what is asked before each commit. A budget of 0 stands for the checkpoint's own. Only turns that are more
-// than past turns before the anchor count.
+// sessionRows are the rows of the table for each kind of gold. Budget 0 stands for the budget of the checkpoint. Gold is limited to turns that
+// are more than past turns before the anchor.
 var sessionRows = []struct {
 	name         string
 	budget, past int

@@ -18,7 +18,7 @@ import (
 type Question struct {
 	Text   string     // the words that turns are wanted for
 	Anchor dag.TurnID // the turn after which the question is asked; the zero id: it is asked from nowhere
-	AsOf   dag.Seq    // the last turn's number; what is numbered above it has not been said yet
+	AsOf   dag.Seq    // the number of the last turn of the view
 	Budget int        // tokens; 0 unless the strategy is Sized
 }
 

@@ -146,13 +146,7 @@ func (c *corpus) callsParts(first []byte) {
 	c.add("calls_everything", evidence.Verified, "A context under a policy of the second type: token, attestation, log and two of three witnesses.", files, c.trustAll(), c.secret)
 	c.add("calls_statement_fail", evidence.UnknownVersion, "A statement of a policy of a third type.", with(files, proofFile, nil, attestFile, c.sealText(once(c.payload(envelope), "context_policy_v2", "context_policy_v3"))), c.trustSigner(), "")
 	b := must(contexts.Parse(first))
-	part := func(name, why string, o evidence.Outcome, show contexts.Part, change func(d []byte) []byte) {
-		d := must(b.Disclose(sum(first), show)).Append(nil)
-		if change != nil {
-			d = change(d)
-		}
-		c.add("calls_part_"+name, o, why, map[string][]byte{partFile: d, attestFile: envelope, proofFile: proof}, c.trustAll(), c.secret)
-	}
+	part := c.adderOfParts("calls_part_", first, envelope, proof)
 	all := contextPart(b, slices.Collect(rangeOf(len(b.Turns))), nil, contexts.Part{Candidates: true, Request: true, Prompt: true})
 	part("all", "All turns and candidates, the request and the prompt.", evidence.Verified, all, nil)
 	part("feature_fail", "A candidate has another share than the leaf of the tree.", evidence.Tampered, all, func(d []byte) []byte { return firstOf(d, `"call":700000`, `"call":700001`) })

@@ -380,6 +380,18 @@ func (c *corpus) countedContextForms(data []byte) {
 	c.add("counted_version_policy_fail", evidence.UnknownVersion, "A later policy.", map[string][]byte{bundleFile: once(data, `"context_policy_v1"`, `"context_policy_v3"`)}, "", c.secret)
 }
 
+// adderOfParts returns a function that adds a disclosure of a part of a context, with a change, as a case.
+func (c *corpus) adderOfParts(prefix string, bundle, envelope, proof []byte) func(name, why string, o evidence.Outcome, show contexts.Part, change func(d []byte) []byte) {
+	b := must(contexts.Parse(bundle))
+	return func(name, why string, o evidence.Outcome, show contexts.Part, change func(d []byte) []byte) {
+		d := must(b.Disclose(sum(bundle), show)).Append(nil)
+		if change != nil {
+			d = change(d)
+		}
+		c.add(prefix+name, o, why, map[string][]byte{partFile: d, attestFile: envelope, proofFile: proof}, c.trustAll(), c.secret)
+	}
+}
+
 // countedParts are attestations and parts of a context of gkc/2.
 func (c *corpus) countedParts(first []byte) {
 	envelope, proof := c.logContext(first, 0, 1)
@@ -387,13 +399,7 @@ func (c *corpus) countedParts(first []byte) {
 	c.add("counted_everything", evidence.Verified, "A context of gkc/2: token, attestation, log and two of three witnesses.", files, c.trustAll(), c.secret)
 	c.add("counted_statement_fail", evidence.UnknownVersion, "A statement of the predicate type of gkc/1.", with(files, proofFile, nil, attestFile, c.sealText(once(c.payload(envelope), "context/v2", "context/v1"))), c.trustSigner(), "")
 	b := must(contexts.Parse(first))
-	part := func(name, why string, o evidence.Outcome, show contexts.Part, change func(d []byte) []byte) {
-		d := must(b.Disclose(sum(first), show)).Append(nil)
-		if change != nil {
-			d = change(d)
-		}
-		c.add("counted_part_"+name, o, why, map[string][]byte{partFile: d, attestFile: envelope, proofFile: proof}, c.trustAll(), c.secret)
-	}
+	part := c.adderOfParts("counted_part_", first, envelope, proof)
 	some := contextPart(b, []int{1, 3}, []int{0}, contexts.Part{})
 	all := contextPart(b, slices.Collect(rangeOf(len(b.Turns))), nil, contexts.Part{Candidates: true, Request: true, Prompt: true, Beliefs: []belief.Address{b.Beliefs[0].Address()}})
 	part("some", "Turns and a fact, in a disclosure of gkd/6.", evidence.Verified, some, nil)

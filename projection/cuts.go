@@ -144,7 +144,7 @@ func (c *Cuts) Spoken(ctx context.Context, tenant dag.Tenant, conversation dag.C
 	return made, nil
 }
 
-// Calls returns the calls of a conversation, the newest first, up to a number. They may be shared and must not be changed.
+// Calls returns the calls of a conversation up to a number, the newest first. They may be shared and must not be changed.
 func (c *Cuts) Calls(ctx context.Context, tenant dag.Tenant, conversation dag.ConversationID, last dag.Seq) ([]slice.Call, error) {
 	key := spokenKey{tenant, conversation, last, 0}
 	if kept, ok := c.calls.Get(key); ok {
@@ -160,7 +160,7 @@ func (c *Cuts) Calls(ctx context.Context, tenant dag.Tenant, conversation dag.Co
 	}
 	size := 256
 	for i := range made {
-		size += 96 + 16*len(made[i].Things) + 24*len(made[i].Results)
+		size += 40 + 16*len(made[i].Results)
 	}
 	c.calls.Put(key, made, size)
 	return made, nil

@@ -10,49 +10,37 @@ import (
 // A Call is a turn in which an agent called tools that touched things, as marks say.
 type Call struct {
 	ID      dag.TurnID
-	Seq     dag.Seq
-	Things  []dag.Thing
-	Results []Result // ascending by number
+	Results []dag.TurnID // what tools returned to it, in the order of their numbers
 }
 
-// A Result is a turn with what a tool returned to a call.
-type Result struct {
-	ID  dag.TurnID
-	Seq dag.Seq
-}
-
-// CallsIn returns the calls of a conversation in a view, the newest first. It is a copy of what the view shows.
+// CallsIn returns the calls of a conversation in a view, the newest first. They share no memory with the view. CallsIn looks at every turn of the view's graph.
 func CallsIn(v dag.View, conversation dag.ConversationID) (calls []Call) {
-	places := map[dag.Node]int{} // in calls, plus one
-	var results []dag.Node
+	var found, results []dag.Node
 	for i := range v.Len() {
 		n := dag.Node(i)
-		if v.Conversation(n) != conversation || !v.Present(n) || v.Admitted(n) > v.Seq() {
-			continue
-		}
 		switch {
+		case v.Conversation(n) != conversation || !v.Present(n) || v.Admitted(n) > v.Seq():
 		case v.Role(n) == dag.RoleTool:
 			results = append(results, n)
 		case v.Role(n) == dag.RoleAssistant && v.ThingCount(n) > 0:
-			call := Call{ID: v.ID(n), Seq: v.Admitted(n)}
-			for i := range v.ThingCount(n) {
-				call.Things = append(call.Things, v.Thing(n, i))
-			}
-			calls = append(calls, call)
-			places[n] = len(calls)
+			found = append(found, n)
 		}
 	}
-	for _, n := range results {
+	byNumber := func(a, b dag.Node) int { return cmp.Compare(v.Admitted(a), v.Admitted(b)) }
+	slices.SortFunc(found, byNumber)
+	slices.SortFunc(results, byNumber)
+	places := map[dag.Node]int{} // in calls
+	for i, n := range slices.Backward(found) {
+		places[n] = len(found) - 1 - i
+		calls = append(calls, Call{ID: v.ID(n)})
+	}
+	for _, n := range results { // a parent may have come after its child
 		for i := range v.ParentCount(n) {
 			parent, _, _ := v.Parent(n, i)
-			if at := places[parent]; at > 0 {
-				calls[at-1].Results = append(calls[at-1].Results, Result{v.ID(n), v.Admitted(n)})
+			if at, ok := places[parent]; ok {
+				calls[at].Results = append(calls[at].Results, v.ID(n))
 			}
 		}
 	}
-	for i := range calls {
-		slices.SortFunc(calls[i].Results, func(a, b Result) int { return cmp.Compare(a.Seq, b.Seq) })
-	}
-	slices.SortFunc(calls, func(a, b Call) int { return cmp.Compare(b.Seq, a.Seq) })
 	return calls
 }

@@ -26,12 +26,12 @@ type turnSource struct {
 	without map[dag.ConversationID]bool
 	given   *retrieval.Statistics // used by the search instead of the index's own statistics; nil: none
 	took    *retrieval.Statistics // used by the search; nil: there was no search
-	others  dag.PPM               // the share of others in the anchor's conversation, see shareOfOthers
+	share   dag.PPM               // by which features of the anchor's conversation are multiplied, see shareOf
 	found   map[dag.TurnID]*gatheredTurn
 
 	// Under gkc/2.
 	counted map[dag.TurnID]counted         // the standings of turns; includes every turn of another role than assistant in the lineage
-	calls   []slice.Call                   // of the agent in the anchor's conversation, the newest first; nil unless they are a source
+	calls   []slice.Call                   // of the agent in the anchor's conversation, the newest first; nil under version 1
 	lasts   map[dag.ConversationID]dag.Seq // by conversation: the sequence number of its last turn at rulesAsOf
 	lineage []dag.ConversationID           // the anchor's conversation, the conversation from which it was spawned, and so on
 }
@@ -95,12 +95,15 @@ func (g *turnSource) count(ctx context.Context, words Words) error {
 	return nil
 }
 
-// countCalls finds the calls of the agent in the anchor's conversation, if they are a source.
+// countCalls finds the calls of the agent in the anchor's conversation, under version 2.
 func (g *turnSource) countCalls(ctx context.Context, spoken *standing.Spoken) error {
-	if g.policy.Quotas[contexts.FromCalls] == 0 {
+	if g.policy.Version < 2 {
 		return nil
 	}
 	calls, err := g.epoch.Calls(ctx, g.tenant, g.anchor.Turn.Conversation, g.AsOf)
+	if err != nil {
+		return err
+	}
 	for i := range calls {
 		if err := g.countOne(spoken, calls[i].ID); err != nil {
 			return err
@@ -109,7 +112,7 @@ func (g *turnSource) countCalls(ctx context.Context, spoken *standing.Spoken) er
 			g.calls = append(g.calls, calls[i])
 		}
 	}
-	return err
+	return nil
 }
 
 // countOne sets the standing of a turn of a conversation.
@@ -238,48 +241,29 @@ func (g *turnSource) prompts(t *retrieval.Turn) bool {
 	return t.Role == dag.RoleUser && !t.Labels.Brought() && (g.Reading == dag.ReadAsMarked || !ingest.ByProgram(t.Author))
 }
 
-// shareOfOthers returns the share of a conversation's text that is not in persons' prompts, in ppm. In an agent's session people write little, and
-// their prompts determine the subject of the rest. In a conversation among people, a turn is not more important because a person
-// wrote it or because it is among the last.
-func (g *turnSource) shareOfOthers(turns iter.Seq[*retrieval.Turn]) dag.PPM {
+// shareOf returns the share of a conversation's text that decides how much its prompts, calls, last turns and slice are worth, in ppm. Under version 2 it is what is
+// in calls and in what tools returned: in an agent's session people write little, and their prompts determine the subject of the rest, while in a chat with a model
+// or among people a prompt is worth no more than its answer, and the share is 0. Without a task nothing else is found, and it is 1. Under version 1 it is all text
+// that no person said.
+func (g *turnSource) shareOf(turns iter.Seq[*retrieval.Turn]) dag.PPM {
 	if g.policy.Version >= 2 && g.asked.Task == "" {
 		return dag.One
 	}
-	if g.policy.Version >= 2 {
-		return g.shareOfCalls(turns)
-	}
-	all, persons := 0, 0
-	for t := range turns {
-		all += t.Size
-		if g.prompts(t) {
-			persons += t.Size
-		}
-	}
-	return shareOf(all-persons, all)
-}
-
-// shareOfCalls returns the share of a conversation's text that is in calls and in what tools returned, in ppm. In a chat with a model it is 0: there a prompt is worth no more than its answer.
-func (g *turnSource) shareOfCalls(turns iter.Seq[*retrieval.Turn]) dag.PPM {
 	calls := make(map[dag.TurnID]bool, len(g.calls))
 	for i := range g.calls {
 		calls[g.calls[i].ID] = true
 	}
-	all, of := 0, 0
+	all, part := 0, 0
 	for t := range turns {
 		all += t.Size
-		if calls[t.ID] || t.Role == dag.RoleTool && !g.prompts(t) {
-			of += t.Size
+		if !g.prompts(t) && (g.policy.Version < 2 || calls[t.ID] || t.Role == dag.RoleTool) {
+			part += t.Size
 		}
 	}
-	return shareOf(of, all)
-}
-
-// shareOf returns a part of a whole in ppm; 0 of nothing.
-func shareOf(part, whole int) dag.PPM {
-	if whole == 0 {
+	if all == 0 {
 		return 0
 	}
-	return dag.PPM(uint64(dag.One) * uint64(part) / uint64(whole))
+	return dag.PPM(uint64(dag.One) * uint64(part) / uint64(all))
 }
 
 // leastRecent is the least share of the last turns, under version 2: what was just said is there even where little was done, if there is room.
@@ -287,8 +271,8 @@ const leastRecent = 30_000
 
 // fromConversation gathers the last turns of the anchor's conversation, and the last prompts in it. turns yields the newest turn first.
 func (g *turnSource) fromConversation(turns iter.Seq[*retrieval.Turn]) {
-	g.others = g.shareOfOthers(turns)
-	weight, recent := uint64(g.others), uint64(g.others)
+	g.share = g.shareOf(turns)
+	weight, recent := uint64(g.share), uint64(g.share)
 	if g.policy.Version >= 2 {
 		recent = max(recent, leastRecent)
 	}
@@ -314,11 +298,11 @@ func (g *turnSource) fromCalls(x *retrieval.Index) {
 	quota := g.policy.Quotas[contexts.FromCalls]
 	left := quota
 	for n := 0; n < len(g.calls) && left > 0; n++ {
-		share := dag.PPM(uint64(g.others) * uint64(quota-n) / uint64(quota))
+		share := dag.PPM(uint64(g.share) * uint64(quota-n) / uint64(quota))
 		left -= g.fromCall(x, g.calls[n].ID, contexts.FeatureCall, share)
 		for _, r := range g.calls[n].Results {
-			if left > 0 && g.counted[r.ID].Standing == dag.StandingOutside {
-				left -= g.fromCall(x, r.ID, contexts.FeatureResult, share)
+			if left > 0 && g.counted[r].Standing == dag.StandingOutside {
+				left -= g.fromCall(x, r, contexts.FeatureResult, share)
 			}
 		}
 	}
@@ -367,9 +351,9 @@ func (g *turnSource) fromSlice(x *retrieval.Index, cut *slice.Slice) {
 		if !ok {
 			continue
 		}
-		share := g.others
+		share := g.share
 		if most > 0 {
-			share = dag.PPM(uint64(turns[i].Admission.Score) * uint64(g.others) / uint64(most))
+			share = dag.PPM(uint64(turns[i].Admission.Score) * uint64(g.share) / uint64(most))
 		}
 		from(g.candidate(&t), contexts.FromSlice, contexts.FeatureSlice, share)
 	}
