@@ -7,63 +7,23 @@ import (
 	"github.com/graphkernel/graphkernel/standing"
 )
 
-// noNode is the absence of a node.
-const noNode = ^dag.Node(0)
+// prompt returns the nearest prompt before a turn, or noNode. See [spine].
+func (s *selection) prompt(n dag.Node) dag.Node { return s.spine.prompt(s.view, s, n) }
 
-// A spine caches the results of prompt.
-type spine struct {
-	known map[dag.Node]dag.Node // by node: the nearest ancestor that is a prompt, or noNode
-	path  []dag.Node
-}
-
-// prompt returns the nearest ancestor of a turn that is a prompt, or noNode: on each path of parents the first such
-// turn, and of these the one with the greatest number. The results for ancestors are reused, so a selection looks at
-// each ancestor once, however many turns it selects.
-func (s *selection) prompt(n dag.Node) dag.Node {
-	x := &s.spine
-	x.path = append(x.path[:0], n)
-	for len(x.path) > 0 {
-		top := x.path[len(x.path)-1]
-		if _, known := x.known[top]; known {
-			x.path = x.path[:len(x.path)-1]
-			continue
-		}
-		if nearest, whole := s.nearest(top); whole {
-			x.known[top] = nearest
-			x.path = x.path[:len(x.path)-1]
-		}
-	}
-	return x.known[n]
-}
-
-// nearest returns the result of prompt for a turn if the results for its parents are known. Otherwise whole is false,
-// and the parents without a known result are added to the path.
-func (s *selection) nearest(n dag.Node) (nearest dag.Node, whole bool) {
-	nearest, whole = noNode, true
+// appendLeads implements [lineage].
+func (s *selection) appendLeads(dst []dag.Node, n dag.Node) []dag.Node {
 	of := s.standing(n)
 	for i := range s.view.ParentCount(n) {
 		parent, _, _ := s.view.Parent(n, i)
-		if !s.leadsTo(n, of, parent) {
-			continue
-		}
-		if !s.view.Present(parent) {
+		switch {
+		case !s.leadsTo(n, of, parent):
+		case !s.view.Present(parent):
 			s.miss(parent)
-			continue
-		}
-		found := parent
-		if !s.saysWhat(parent) {
-			var known bool
-			if found, known = s.spine.known[parent]; !known {
-				s.spine.path = append(s.spine.path, parent)
-				whole = false
-				continue
-			}
-		}
-		if found != noNode && (nearest == noNode || s.view.Admitted(found) > s.view.Admitted(nearest)) {
-			nearest = found
+		default:
+			dst = append(dst, parent)
 		}
 	}
-	return nearest, whole
+	return dst
 }
 
 // visitTouching visits earlier turns of c's conversation that touched the same things as c: thing by thing, the newest
