@@ -46,6 +46,15 @@ func (c finderEpoch) Standings(ctx context.Context, tenant dag.Tenant, asOf dag.
 	return c.tenants.Of(tenant).Standings.Of(ctx, asOf, places)
 }
 
+// Conversation implements [find.Epoch].
+func (c finderEpoch) Conversation(ctx context.Context, tenant dag.Tenant, conversation dag.ConversationID, asOf dag.Seq, fn func(dag.View)) error {
+	_, err := c.graphs.View(ctx, tenant, conversation, asOf, nil, func(v dag.View, _ dag.Seq) error {
+		fn(v.Until(asOf))
+		return nil
+	})
+	return err
+}
+
 // SearchAmong implements [find.Epoch].
 func (c finderEpoch) SearchAmong(ctx context.Context, turns []retrieval.Turn, p *retrieval.Policy, q *retrieval.Query) ([]retrieval.Hit, error) {
 	return c.embedders.SearchAmong(ctx, turns, p, q)

@@ -62,6 +62,8 @@ type Caches interface {
 	Facts(tenant dag.Tenant) *projection.TenantFacts
 	// Standings returns the standings of turns as of a number that their numbers do not exceed, in the order of their places.
 	Standings(ctx context.Context, tenant dag.Tenant, asOf dag.Seq, places []store.Place) ([]dag.Standing, error)
+	// Conversation calls fn with a view that shows the turns of a conversation as of a number. fn may be called more than once, and must not keep the view.
+	Conversation(ctx context.Context, tenant dag.Tenant, conversation dag.ConversationID, asOf dag.Seq, fn func(dag.View)) error
 	// SearchAmong searches some turns as if there were no others. It sets the query's vector.
 	SearchAmong(ctx context.Context, turns []retrieval.Turn, p *retrieval.Policy, q *retrieval.Query) ([]retrieval.Hit, error)
 }

@@ -13,7 +13,7 @@ import (
 
 // search answers a search for turns by words.
 func (k Turns) search(ctx context.Context, tenant dag.Tenant, in api.Search) (w api.Found, err error) {
-	q := Request{Policy: in.Policy, Space: in.Space, Query: retrieval.Query{
+	q := Request{Policy: in.Policy, Space: in.Space, Exchanges: in.Exchanges, Query: retrieval.Query{
 		Text: in.Query, AsOf: in.AsOf, Limit: in.Limit, Conversation: in.Conversation, Author: in.Author, Attributes: attributes(in.Attributes), Since: in.Since, Until: in.Until,
 	}}
 	if q.Limit == 0 {
@@ -36,7 +36,7 @@ func (k Turns) search(ctx context.Context, tenant dag.Tenant, in api.Search) (w 
 	if err != nil {
 		return w, err
 	}
-	w = api.Found{AsOf: found.AsOf, Policy: found.Policy, Hits: make([]api.Hit, len(found.Hits)), Approximate: found.Approximate, NotIndexed: uint64(found.NotIndexed), Damaged: found.Damaged}
+	w = api.Found{AsOf: found.AsOf, Policy: found.Policy, Hits: make([]api.Hit, len(found.Hits)), Sessions: found.Sessions, Approximate: found.Approximate, NotIndexed: uint64(found.NotIndexed), Damaged: found.Damaged}
 	for i := range found.Hits {
 		w.Hits[i] = hit(&found.Hits[i], in.Explain)
 	}
@@ -69,6 +69,7 @@ func hit(f *FoundTurn, explain bool) api.Hit {
 	h := api.Hit{
 		Turn: t.ID, Conversation: t.Conversation, Title: f.Title, Seq: t.Seq, Score: int(f.Score),
 		Role: t.Role.String(), Author: t.Author, Standing: f.Standing.String(), CreatedAt: t.CreatedAt, Content: f.Content,
+		Question: f.Question, Answer: f.Answer,
 	}
 	if explain {
 		h.Parts = &api.HitParts{Words: int(f.Words), Conversation: int(f.Whole), Dates: int(f.Dates), When: int(f.When), Like: int(f.Like), Author: int(f.Named), Judged: int(f.Judged), WordRank: f.WordRank, LikeRank: f.LikeRank}

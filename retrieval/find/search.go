@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/policy"
@@ -27,6 +28,9 @@ type Request struct {
 	Standing dag.Standing    // only turns of this standing as of the number of the search; 0: any
 	Policy   policy.ID       // "" is find@2
 	Within   *token.Boundary // nil: all turns. The view is that of the evidence unless the query names another
+
+	// Exchanges asks for the other halves of the exchanges that the hits belong to, and for the sessions of the hits. It changes no hit, order or score.
+	Exchanges bool
 }
 
 // A Found is the result of a search.
@@ -34,6 +38,8 @@ type Found struct {
 	AsOf   dag.Seq
 	Policy policy.ID
 	Hits   []FoundTurn // the best first
+
+	Sessions []api.FoundSession // with Request.Exchanges: the conversations of the first api.MaxExchanged hits, in the order of their best hits
 
 	// NotReranked is the reason why the policy's cross-encoder has not ordered the hits; nil if it has, or if the policy has none.
 	NotReranked error
@@ -56,6 +62,10 @@ type FoundTurn struct {
 	retrieval.Hit
 	Content  string
 	Standing dag.Standing // as of the number of the search
+
+	// With Request.Exchanges, one of them may be set.
+	Question *api.Counterpart // the last prompt before the turn
+	Answer   *api.Counterpart // of a turn that is a prompt: the agent's last words before the next prompt
 }
 
 // Search finds turns by words, and changes no history. The result depends only on the query, the policy and the
@@ -153,7 +163,10 @@ func (e epoch) search(ctx context.Context, tenant dag.Tenant, r Request) (f Foun
 	if err != nil {
 		return f, err
 	}
-	return f, e.count(ctx, tenant, &f)
+	if err = e.count(ctx, tenant, &f); err == nil && r.Exchanges {
+		err = e.exchange(ctx, tenant, head, &r, &f)
+	}
+	return f, err
 }
 
 // hitsWithin searches only the turns of a boundary, as if there were no other turns.

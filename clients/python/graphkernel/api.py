@@ -650,6 +650,19 @@ class Converted(TypedDict):
     files: dict[str, str]
 
 
+class Counterpart(TypedDict):
+    author: str
+    content: str
+    """The text of the turn without the spaces around it, at most 400 bytes."""
+    created_at: str
+    seq: int
+    shortened: NotRequired[bool]
+    """The text of the turn goes on."""
+    standing: Literal["outside", "guest", "agent", "member", "owner", "system"]
+    """How much its words count, as of the number of the search."""
+    turn: str
+
+
 class Cutting(TypedDict):
     anchor: str
     as_of: NotRequired[int]
@@ -998,6 +1011,20 @@ class Found(TypedDict):
     not_reranked: NotRequired[str]
     """Why the policy's cross-encoder did not judge the hits; they then keep the order from before it."""
     policy: str
+    sessions: NotRequired[list[FoundSession]]
+    """The conversations of the first 200 hits, in the order of their best hits, if exchanges was set."""
+
+
+class FoundSession(TypedDict):
+    begins: NotRequired[Counterpart]
+    """The first prompt of the conversation, if it has no title."""
+    conversation: str
+    first_at: str
+    """When the first turn of the conversation was created."""
+    folder: NotRequired[str]
+    """The folder in which the agent worked at the best hit."""
+    title: NotRequired[str]
+    """The title of the conversation, if its first turn has one."""
 
 
 class GrowthStep(TypedDict):
@@ -1060,6 +1087,8 @@ HeldStatement = TypedDict(
 
 
 class Hit(TypedDict):
+    answer: NotRequired[Counterpart]
+    """The agent's last words before the next prompt, if exchanges was set and the turn is a prompt. Calls and reasoning are no words."""
     author: str
     content: str
     """The text of the turn."""
@@ -1067,6 +1096,8 @@ class Hit(TypedDict):
     created_at: str
     parts: NotRequired[HitParts]
     """What the score consists of, if explain was set."""
+    question: NotRequired[Counterpart]
+    """The last prompt before the turn in its conversation, if exchanges was set and the turn is no prompt itself. A prompt is a turn of role user that a person said, or an agent that called this one."""
     role: Literal["user", "assistant", "system", "tool"]
     score: int
     """The score for this query; scores of other queries are not comparable."""
@@ -1902,6 +1933,8 @@ class Search(TypedDict):
     """Only turns of this author, written as in the turns."""
     conversation: NotRequired[str]
     """Only turns of this conversation."""
+    exchanges: NotRequired[bool]
+    """Return what was asked before each of the first 200 hits, or what was answered to it, and the sessions of these hits. Hits, their order and their scores stay the same."""
     explain: NotRequired[bool]
     """Return what each score consists of."""
     limit: NotRequired[int]
@@ -3324,7 +3357,8 @@ class Operations:
 
         Finds the turns that fit words or a question best. Filters choose among the hits; what they leave out counts in the
         statistics that scores rest on. Each hit says how much its words count; the filter `standing` looks at the hits that the policy allows without it, which are
-        1000 by default. An erased text counts nowhere, whatever `as_of` says. A hit is not evidence: for that, cut a slice around it.
+        1000 by default. An erased text counts nowhere, whatever `as_of` says. With `exchanges` a hit also has the last prompt before it, or if it is a prompt, the
+        agent's last words before the next one; hits, order and scores stay the same. A hit is not evidence: for that, cut a slice around it.
         """
         return self._transport.json("POST", "/api/search", body=body, media="application/json")
 

@@ -650,6 +650,19 @@ export interface Converted {
   files: Record<string, string>;
 }
 
+export interface Counterpart {
+  author: string;
+  /** The text of the turn without the spaces around it, at most 400 bytes. */
+  content: string;
+  created_at: string;
+  seq: number;
+  /** The text of the turn goes on. */
+  shortened?: boolean;
+  /** How much its words count, as of the number of the search. */
+  standing: "outside" | "guest" | "agent" | "member" | "owner" | "system";
+  turn: string;
+}
+
 export interface Cutting {
   anchor: string;
   /** The graph as of this sequence number; 0 is the anchor's own, or the newest setting's of the standing policy, under a policy with direction past, otherwise the present. */
@@ -993,6 +1006,20 @@ export interface Found {
   /** Why the policy's cross-encoder did not judge the hits; they then keep the order from before it. */
   not_reranked?: string;
   policy: string;
+  /** The conversations of the first 200 hits, in the order of their best hits, if exchanges was set. */
+  sessions?: FoundSession[];
+}
+
+export interface FoundSession {
+  /** The first prompt of the conversation, if it has no title. */
+  begins?: Counterpart;
+  conversation: string;
+  /** When the first turn of the conversation was created. */
+  first_at: string;
+  /** The folder in which the agent worked at the best hit. */
+  folder?: string;
+  /** The title of the conversation, if its first turn has one. */
+  title?: string;
 }
 
 export interface GrowthStep {
@@ -1059,6 +1086,8 @@ export interface HeldStatement {
 }
 
 export interface Hit {
+  /** The agent's last words before the next prompt, if exchanges was set and the turn is a prompt. Calls and reasoning are no words. */
+  answer?: Counterpart;
   author: string;
   /** The text of the turn. */
   content: string;
@@ -1066,6 +1095,8 @@ export interface Hit {
   created_at: string;
   /** What the score consists of, if explain was set. */
   parts?: HitParts;
+  /** The last prompt before the turn in its conversation, if exchanges was set and the turn is no prompt itself. A prompt is a turn of role user that a person said, or an agent that called this one. */
+  question?: Counterpart;
   role: "user" | "assistant" | "system" | "tool";
   /** The score for this query; scores of other queries are not comparable. */
   score: number;
@@ -1883,6 +1914,8 @@ export interface Search {
   author?: string;
   /** Only turns of this conversation. */
   conversation?: string;
+  /** Return what was asked before each of the first 200 hits, or what was answered to it, and the sessions of these hits. Hits, their order and their scores stay the same. */
+  exchanges?: boolean;
   /** Return what each score consists of. */
   explain?: boolean;
   /** The most hits to return. */
@@ -3485,7 +3518,8 @@ export class Operations {
    *
    * Finds the turns that fit words or a question best. Filters choose among the hits; what they leave out counts in the
    * statistics that scores rest on. Each hit says how much its words count; the filter `standing` looks at the hits that the policy allows without it, which are
-   * 1000 by default. An erased text counts nowhere, whatever `as_of` says. A hit is not evidence: for that, cut a slice around it.
+   * 1000 by default. An erased text counts nowhere, whatever `as_of` says. With `exchanges` a hit also has the last prompt before it, or if it is a prompt, the
+   * agent's last words before the next one; hits, order and scores stay the same. A hit is not evidence: for that, cut a slice around it.
    */
   searchTurns(body: Search): Promise<Found> {
     return this.transport.json("POST", `/api/search`, { body, media: "application/json" });
