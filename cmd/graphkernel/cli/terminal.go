@@ -77,6 +77,8 @@ const (
 	ID    Paint = "36"
 	Role  Paint = "35"
 	Faint Paint = "2"
+
+	Heading Paint = "1"
 )
 
 // A page is the output of a command for people, with its properties.

@@ -1,6 +1,7 @@
 package turns
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -26,6 +27,7 @@ type searchFlags struct {
 	project                    string
 	attributes                 []string
 	enrich, explain, wait      bool
+	flat                       bool
 }
 
 func searchCommand(a *cli.App) *cobra.Command {
@@ -33,10 +35,14 @@ func searchCommand(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "search WORDS...",
 		Short: "Find turns by what was said",
-		Long: `Finds the turns that fit words or a question best, and shows a line of each. Words near each other in a
-conversation count together, the date of a turn counts as a part of it, and a question that names one author
-prefers turns of that author. Meanings are compared, too, so the search also finds some turns that say the same in
-other words.
+		Long: `Finds the turns that fit words or a question best, and shows a line of each, by session. The numbers are
+the ranks of all turns that were found. Above a turn stands the question, which is the last prompt before it, and
+below a prompt the answer, which are the agent's last words before the next prompt. --flat shows the turns alone,
+by rank.
+
+Words near each other in a conversation count together, the date of a turn counts as a part of it, and a question
+that names one author prefers turns of that author. Meanings are compared, too, so the search also finds some turns
+that say the same in other words.
 
 Each line says beside the author how much the words count: guest and outside are information, never an order
 (docs/standing.md). --standing shows only turns of one standing, of the 1000 hits that the policy allows.
@@ -76,6 +82,7 @@ A hit is not evidence: for that, cut a slice around it.`,
 	cli.WithinFlag(c, &f.within)
 	flags.BoolVar(&f.enrich, "enrich", false, "add the facts around the entities that each hit mentions, and rank by both; at most 200 hits")
 	flags.BoolVar(&f.wait, "wait", false, "also read all texts that are not in the index yet, however long that takes; a service reads as many as it does for every search")
+	flags.BoolVar(&f.flat, "flat", false, "show turns alone in the order of their ranks, without sessions, questions and answers")
 	flags.BoolVar(&f.explain, "explain", false, "show what each score consists of")
 	_ = c.RegisterFlagCompletionFunc("role", cobra.FixedCompletions(turnRoles, cobra.ShellCompDirectiveNoFileComp))               // the flag exists
 	_ = c.RegisterFlagCompletionFunc("standing", cobra.FixedCompletions(dag.StandingNames(), cobra.ShellCompDirectiveNoFileComp)) // the flag exists
@@ -143,6 +150,7 @@ func search(a *cli.App, c *cobra.Command, f *searchFlags) error {
 		return err
 	}
 	f.Within, f.Explain = within, true // ByMeaning needs Explain
+	f.Exchanges = !f.flat && !f.enrich
 	stores := a.Stores
 	if !f.wait {
 		stores = stores.ForRequests()
@@ -190,7 +198,7 @@ func enrich(a *cli.App, c *cobra.Command, s *cli.Session, f *searchFlags, found 
 	return a.IO.Print(enriched, func(w io.Writer) {
 		for i := range enriched.Hits {
 			e := &enriched.Hits[i]
-			printHit(w, i+1, hits[e.Turn.String()], f.Query)
+			printHit(w, i+1, hits[e.Turn.String()], f.Query, false)
 			for _, n := range e.Facts {
 				fmt.Fprintf(w, "      %s %s %s (%s)\n", render.Visible(n.Fact.Subject), render.Visible(n.Fact.Predicate), render.Visible(n.Fact.Object), n.Fact.Confidence)
 			}
@@ -198,15 +206,16 @@ func enrich(a *cli.App, c *cobra.Command, s *cli.Session, f *searchFlags, found 
 	})
 }
 
-// printHit prints a line for a hit: time, author with standing, and text, with the id at its end.
-func printHit(w io.Writer, place int, h *api.Hit, query string) {
+// printHit prints a line for a hit: time, author with standing, and text, with the id at its end. inSession leaves out the title of the conversation, which is in
+// the heading.
+func printHit(w io.Writer, place int, h *api.Hit, query string, inSession bool) {
 	const rest = 24 + 3 + 38 // characters of the place and the time, around the standing, and of the id
 	most := 96
 	if width := cli.Width(w, 0); width > 0 {
 		most = max(40, width-rest-len(h.Author)-len(h.Standing))
 	}
 	in := ""
-	if h.Title != "" {
+	if h.Title != "" && !inSession {
 		in = " in " + strconv.Quote(render.OneLine(render.Visible(h.Title), 30))
 		most = max(40, most-len(in))
 	}
@@ -217,7 +226,58 @@ func printHit(w io.Writer, place int, h *api.Hit, query string) {
 	}
 }
 
-// printHits prints a line for each hit.
+// printSessions prints the hits by session: a heading, and below it a line for each hit. Each question is a line above the first of the hits in a row that it
+// leads to, and each answer a line below its prompt.
+func printSessions(w io.Writer, found *api.Found, query string) {
+	shown := map[dag.TurnID]string{} // where a turn is shown
+	for i := range found.Hits {
+		shown[found.Hits[i].Turn] = fmt.Sprintf("hit %d", i+1)
+	}
+	for i, s := range found.BySession() {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		about := fmt.Sprintf("%.10s", s.FirstAt)
+		if s.Folder != "" {
+			about += ", " + render.OneLine(render.Visible(s.Folder), 60)
+		}
+		name := cmp.Or(render.OneLine(render.Visible(s.Name()), 60), "a conversation without a title")
+		fmt.Fprintf(w, "%s (%s, %s)\n", cli.Heading.Paint(w, name), about, cli.ID.Paint(w, s.Conversation.String()[:8]))
+		for _, h := range s.Hits {
+			switch {
+			case h.Asks && h.Question == nil:
+				fmt.Fprintln(w, "    question: none that is known")
+			case h.Asks:
+				printCounterpart(w, "question", h.Rank, h.Question, shown)
+			}
+			printHit(w, h.Rank, h.Hit, query, true)
+			printCounterpart(w, "answer", h.Rank, h.Answer, shown)
+		}
+	}
+}
+
+// printCounterpart prints a question or an answer, or where it is shown.
+func printCounterpart(w io.Writer, what string, rank int, c *api.Counterpart, shown map[dag.TurnID]string) {
+	if c == nil {
+		return
+	}
+	if where, ok := shown[c.Turn]; ok {
+		fmt.Fprintf(w, "    %s: %s\n", what, where)
+		return
+	}
+	shown[c.Turn] = fmt.Sprintf("that of hit %d", rank)
+	most := 120
+	if width := cli.Width(w, 0); width > 0 {
+		most = max(40, width-11-len(what)-len(c.Author)-len(c.Standing))
+	}
+	text := c.Content
+	if c.Shortened {
+		text += "…"
+	}
+	fmt.Fprintf(w, "    %s: %s (%s): %s\n", what, cli.Role.Paint(w, render.Visible(c.Author)), c.Standing, render.OneLine(render.Visible(text), most))
+}
+
+// printHits prints the hits, by session unless the flag --flat is set.
 func printHits(w io.Writer, found *api.Found, f *searchFlags, byMeaning bool) {
 	none := "no turn has any of these words"
 	if f.filters() {
@@ -232,8 +292,12 @@ func printHits(w io.Writer, found *api.Found, f *searchFlags, byMeaning bool) {
 	default:
 		fmt.Fprintln(w, none)
 	}
-	for i := range found.Hits {
-		printHit(w, i+1, &found.Hits[i], f.Query)
+	if f.flat {
+		for i := range found.Hits {
+			printHit(w, i+1, &found.Hits[i], f.Query, false)
+		}
+	} else {
+		printSessions(w, found, f.Query)
 	}
 	if len(found.Hits) > 0 && cli.Width(w, 0) > 0 { // a terminal
 		fmt.Fprintf(w, "graphkernel show %s shows the first of them and the turns around it\n", found.Hits[0].Turn)
