@@ -68,6 +68,7 @@ var tools = operated(map[string]tool{
 	"replay_slice":  taking(access.Replay, fewValues, inPages, replaySlice),
 	"explain_turn":  taking(access.Explain, fewValues, short, explainTurn),
 	"recall":        taking(access.Recall, fewValues, atOnce, recall),
+	"find":          taking(access.Recall, listValues, atOnce, find),
 
 	"knowledge_assert":   taking(access.Admit, MaxFacts*factValues, atOnce, assertFacts),
 	"knowledge_find":     taking(access.Recall, fewValues, inPages, findFacts),
@@ -322,6 +323,13 @@ func recall(ctx context.Context, s *Server, who access.Identity, in api.ContextR
 	return answer{text: string(issued.Prompt), view: issued.Context.AsOf, about: recalled{
 		ContextID: string(w.ContextID), AsOf: uint64(w.AsOf), PolicyID: string(w.PolicyID), Turns: len(w.Turns), Facts: len(w.Facts), Beliefs: len(w.Beliefs), Candidates: w.Candidates, Sufficiency: w.Sufficiency,
 	}}, nil
+}
+
+// find finds turns by words. A model reads the hits, so it also gets what was asked before them and answered to them.
+func find(ctx context.Context, s *Server, who access.Identity, in api.Search, _ position) (answer, error) {
+	in.Exchanges = true
+	found, err := kernel.Ask(ctx, s.kernel, who.Tenant, api.SearchTurns, in)
+	return answer{result: found}, err
 }
 
 // rendered returns a bundle in a format.
