@@ -719,6 +719,46 @@ func TestPages(t *testing.T) {
 	}
 }
 
+// TestSearchSessions searches two conversations: hits stand below the name of theirs with their ranks, under the question or above the answer, and nothing that somebody
+// wrote runs.
+func TestSearchSessions(t *testing.T) {
+	s := open(t)
+	const bad = `<img src=x onerror=alert(1)>`
+	var turns []map[string]any
+	add := func(conversation, role, author, content string) {
+		n := len(turns)
+		turn := map[string]any{
+			"id": turnID(n), "conversation": conversation, "role": role, "author": author, "content": content, "created_at": fmt.Sprintf("2026-01-02T03:04:%02dZ", n),
+			"attrs": map[string]string{"cwd": "/src/" + bad},
+		}
+		if role != "user" {
+			turn["parents"] = []map[string]string{{"id": turnID(n - 1), "kind": "reply"}}
+		}
+		turns = append(turns, turn)
+	}
+	const other = "cccccccc-0000-4000-8000-000000000002"
+	add(conversation, "user", "agent:<b>caller</b>", bad+" Where is the harbour?")
+	add(conversation, "assistant", "agent:<b>eve</b>", bad+" By the lighthouse.")
+	add(other, "user", "agent:caller", "Which lighthouse is lit?")
+	add(other, "assistant", "agent:eve", "None.")
+	s.post("/api/turns", quoted(map[string]any{"turns": turns}))
+	b := s.signedIn(access.Auditor)
+	for path, want := range map[string][]string{
+		"/search?q=lighthouse&role=assistant": {`<a href="?/conversations/` + conversation + `"?><bdi>[^<]*Where is the harbour`, `>Question</span>.*agent:&lt;b&gt;caller.*Where is the harbour\?.*>1\.</span>.*By the lighthouse`},
+		"/search?q=lighthouse&role=user":      {`<a href="?/conversations/` + other + `"?><bdi>Which lighthouse is lit`, `>1\.</span>.*lighthouse is lit.*>Answer</span>.*agent:eve.*None\.`},
+	} {
+		page := b.get(path).body
+		for _, text := range want {
+			if !regexp.MustCompile(`(?s)` + text).MatchString(page) {
+				t.Errorf("%s does not show %s:\n%s", path, text, page)
+			}
+		}
+		if strings.Contains(page, bad) || strings.Contains(page, "<b>") {
+			t.Errorf("%s has what somebody wrote as it is:\n%s", path, page)
+		}
+	}
+}
+
 // TestSearchAddress leads from the address of an item in the search box to the item.
 func TestSearchAddress(t *testing.T) {
 	s := open(t)

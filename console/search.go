@@ -76,14 +76,37 @@ func (d *searchData) found() h.Node {
 	return append(list,
 		para("dim", h.Textf("%s, the best first, as of number %d under %s.", count(len(f.Hits), "turn", "turns"), f.AsOf, f.Policy),
 			h.If(f.Approximate, h.Text(" A graph of vectors was walked, so turns may have been missed.")), h.If(f.NotReranked != "", space, bdi(f.NotReranked))),
-		h.Ol(h.Class("hits"), h.Map(f.Hits, d.hit)))
+		h.Map(f.BySession(), d.session))
 }
 
-func (d *searchData) hit(found api.Hit) h.Node {
-	in := h.Text("in conversation " + short(found.Conversation.String()))
-	if found.Title != "" {
-		in = bdi(line(found.Title, 60))
+// session shows the hits of a conversation below its name.
+func (d *searchData) session(s api.SessionHits) h.Node {
+	id := s.Conversation.String()
+	name := h.Text("Conversation " + short(id))
+	if s.Name() != "" {
+		name = bdi(line(s.Name(), 90))
 	}
+	return h.Section(h.Aria("labelledby", "h-"+id),
+		h.H2(h.ID("h-"+id), link("/conversations/"+id, name)),
+		para("dim", moment(s.FirstAt), h.If(s.Folder != "", h.Text(" · "), bdi(s.Folder))),
+		h.Ol(h.Class("hits"), h.Map(s.Hits, d.hit)))
+}
+
+// counterpart shows the question or the answer of a hit.
+func counterpart(what string, c *api.Counterpart) h.Node {
+	if c == nil {
+		return nil
+	}
+	words := line(c.Content, 300)
+	if c.Shortened && !strings.HasSuffix(words, "…") {
+		words += "…"
+	}
+	return h.Div(h.Class("counterpart"),
+		para("head", span("what", h.Text(what)), space, turnLink(c.Turn), space, author(c.Author), counts(c.Standing), space, moment(c.CreatedAt)),
+		h.P(h.Class("excerpt"), h.Dir("auto"), text(words)))
+}
+
+func (d *searchData) hit(found api.RankedHit) h.Node {
 	why := ""
 	if p := found.Parts; p != nil && d.Explain {
 		why = "words " + millionths(p.Words) + ", conversation " + millionths(p.Conversation)
@@ -102,8 +125,15 @@ func (d *searchData) hit(found api.Hit) h.Node {
 			why += fmt.Sprintf(", place by likeness %d", p.LikeRank)
 		}
 	}
-	return h.Li(para("head", turnLink(found.Turn), space, who(found.Role, found.Author), counts(found.Standing), space, moment(found.CreatedAt), space, link(turnInConversation(found.Conversation.String(), found.Turn.String(), uint64(found.Seq)), in), h.If(why != "", space, span("why", h.Text(why)))),
-		h.P(h.Class("excerpt"), h.Dir("auto"), excerpt(found.Content, d.Q)))
+	asked := h.Node(nil)
+	if found.Asks {
+		asked = h.Either(found.Question != nil, counterpart("Question", found.Question), para("dim", h.Text("No question before it is known.")))
+	}
+	return h.Li(asked,
+		para("head", dim(fmt.Sprintf("%d.", found.Rank)), space, turnLink(found.Turn), space, who(found.Role, found.Author), counts(found.Standing), space, moment(found.CreatedAt), space,
+			link(turnInConversation(found.Conversation.String(), found.Turn.String(), uint64(found.Seq)), h.Text("in its conversation")), h.If(why != "", space, span("why", h.Text(why)))),
+		h.P(h.Class("excerpt"), h.Dir("auto"), excerpt(found.Content, d.Q)),
+		counterpart("Answer", found.Answer))
 }
 
 // turnInConversation returns the path to a turn on a page of its conversation that begins a few turns before it.
@@ -136,7 +166,7 @@ func search(v *visit) (*page, error) {
 	if idLike(d.Q) {
 		under = wordsPolicy // an id has no meaning
 	}
-	in := api.Search{Query: d.Q, Limit: hits, Role: d.Role, Author: d.Author, Standing: d.Standing, Policy: policy.ID(cmp.Or(d.Policy, under)), Space: belief.Space(d.Space), Explain: true}
+	in := api.Search{Query: d.Q, Limit: hits, Role: d.Role, Author: d.Author, Standing: d.Standing, Policy: policy.ID(cmp.Or(d.Policy, under)), Space: belief.Space(d.Space), Explain: true, Exchanges: true}
 	if d.Project != "" {
 		in.Attributes = &api.Attributes{Folder: d.Project}
 	}
