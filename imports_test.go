@@ -102,7 +102,7 @@ var mayImport = map[string][]string{
 	"working/session":        {"access", "api", "dag", "slice", "store", "working"},
 	"retrieval/analysis":     {"github.com/clipperhouse/uax29/v2", "github.com/kljensen/snowball", "golang.org/x/text/unicode/norm"},
 	"retrieval/enrich":       {"dag"},
-	"retrieval/segments":     {"dag", "history", "retrieval", "retrieval/analysis", "retrieval/embed", "slice", "store"},
+	"retrieval/segments":     {"dag", "history", "ingest/extract", "retrieval", "retrieval/analysis", "retrieval/embed", "slice", "store"},
 	"internal/cursor":        {},
 	"retrieval/bm25":         {"dag", "internal/cursor"},
 	"retrieval/vector":       {"dag"},

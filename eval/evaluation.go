@@ -112,6 +112,28 @@ func (a *answers) within(budget int, gold map[dag.TurnID]bool) measure {
 	}
 }
 
+// share returns the share of the texts of a prompt, in tokens, that is in some turns; 0 if a strategy chooses nothing.
+func (a *answers) share(budget int, of map[dag.TurnID]bool) measure {
+	return func(n int) (float64, error) {
+		list, err := a.chosen(n, budget)
+		if err != nil {
+			return 0, err
+		}
+		all, in := 0, 0
+		for id := range a.c.pack(list, budget) {
+			t := contexts.Tokens(a.c.turn(id).Content)
+			all += t
+			if of[id] {
+				in += t
+			}
+		}
+		if all == 0 {
+			return 0, nil
+		}
+		return float64(in) / float64(all), nil
+	}
+}
+
 // markup returns the share of the tokens of a prompt, of what a strategy chooses within a budget, that are not those of the turns' texts; 0 if it chooses nothing.
 func (a *answers) markup(budget int) measure {
 	return func(n int) (float64, error) {

@@ -38,6 +38,7 @@ type change struct {
 	commit commit
 	before time.Time // the commit
 	gold   map[string]map[dag.TurnID]bool
+	stale  map[dag.TurnID]bool // turns that no longer hold, of whatever file
 	q      Question
 }
 
@@ -168,7 +169,10 @@ func (ch *change) find(c *Corpus, events []event) error {
 		return fmt.Errorf("no turn is before %s", ch.before)
 	}
 	ch.q = Question{Text: message(ch.commit.Text), Anchor: anchor.ID, AsOf: anchor.Seq}
-	ch.gold = map[string]map[dag.TurnID]bool{prompted: {}, edited: {}, readFile: {}, result: {}}
+	ch.gold = map[string]map[dag.TurnID]bool{prompted: {}, edited: {}, readFile: {}, result: {}, holding: {}}
+	if err := ch.outdate(events); err != nil {
+		return err
+	}
 	var asking []*event // the prompt that is worked for, and what was said since
 	for i := range events {
 		e := &events[i]
@@ -182,7 +186,7 @@ func (ch *change) find(c *Corpus, events []event) error {
 			asking = append(asking, e)
 			continue
 		}
-		if !touches(ch.Files, e) {
+		if e.kind == refused || e.kind == confirms || !touches(ch.Files, e) {
 			continue
 		}
 		gold := []*event{e}
@@ -194,6 +198,31 @@ func (ch *change) find(c *Corpus, events []event) error {
 				return err
 			}
 		}
+	}
+	return nil
+}
+
+// outdate finds the turns that no longer hold before the commit: edits that failed or were refused, what edits returned, and what was read of a file that was edited later.
+func (ch *change) outdate(events []event) error {
+	ch.stale = map[dag.TurnID]bool{}
+	last := map[string]int{} // by file: the place of the last edit
+	for i := range events {
+		if e := &events[i]; e.kind == edited && !e.at.After(ch.before) {
+			last[e.file] = i
+		}
+	}
+	for i := range events {
+		e := &events[i]
+		edit, later := last[e.file]
+		outdated := e.kind == result && later && i < edit
+		if e.at.After(ch.before) || e.kind != refused && e.kind != confirms && !outdated {
+			continue
+		}
+		id, err := dag.ParseTurnID(e.uuid)
+		if err != nil {
+			return err
+		}
+		ch.stale[id] = true
 	}
 	return nil
 }
@@ -227,6 +256,9 @@ func (ch *change) add(c *Corpus, e *event) error {
 	}
 	if c.Turns[at].Seq <= ch.q.AsOf {
 		ch.gold[e.kind][id] = true
+		if e.kind == result && !ch.stale[id] {
+			ch.gold[holding][id] = true
+		}
 	}
 	return nil
 }
@@ -254,35 +286,51 @@ var sessionRows = []struct {
 }
 
 // sessionKinds are the kinds of gold.
-var sessionKinds = []struct{ kind, name string }{{prompted, "prompts"}, {edited, "edits"}, {readFile, "reads"}, {result, "what was read"}}
+var sessionKinds = []struct{ kind, name string }{{prompted, "prompts"}, {edited, "edits"}, {readFile, "reads"}, {result, "what was read"}, {holding, "what was read and holds"}}
+
+// The kinds that are found out per commit: results that still hold before it, and all turns that do not.
+const holding, stale = "holding", "stale"
+
+// staleBudgets are the budgets of the prompts in which the share of what no longer holds is measured.
+var staleBudgets = []int{3_000, 8_000}
 
 // sessionScores has the recall of each row, kind and strategy.
 type sessionScores map[sessionKey]*scores
 
 type sessionKey struct {
-	row  int // in sessionRows
+	row  int // in sessionRows; of the kind stale, in staleBudgets
 	kind string
 }
 
 // ask asks all strategies before one commit.
 func (s sessionScores) ask(ctx context.Context, e *Evaluation, c *Corpus, ch *change, budget int) error {
 	asked := e.ask(ctx, c, ch.q)
+	for n, tokens := range staleBudgets {
+		if err := s.of(n, stale).add(asked, asked.share(tokens, ch.stale)); err != nil {
+			return err
+		}
+	}
 	for n, row := range sessionRows {
 		for _, kind := range sessionKinds {
 			gold := c.past(ch.gold[kind.kind], ch.q.Anchor, row.past)
 			if len(gold) == 0 {
 				continue
 			}
-			key := sessionKey{n, kind.kind}
-			if s[key] == nil {
-				s[key] = &scores{}
-			}
-			if err := s[key].add(asked, asked.within(cmp.Or(row.budget, budget), gold)); err != nil {
+			if err := s.of(n, kind.kind).add(asked, asked.within(cmp.Or(row.budget, budget), gold)); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// of returns the scores of a row and a kind, which may be new.
+func (s sessionScores) of(row int, kind string) *scores {
+	key := sessionKey{row, kind}
+	if s[key] == nil {
+		s[key] = &scores{} // nothing to find, which is not absent
+	}
+	return s[key]
 }
 
 // past returns those of a set of turns that are more than some turns before an anchor.
@@ -299,12 +347,11 @@ func (c *Corpus) past(set map[dag.TurnID]bool, anchor dag.TurnID, turns int) map
 func (s sessionScores) rows(e *Evaluation) {
 	for n, row := range sessionRows {
 		for _, kind := range sessionKinds {
-			of, ok := s[sessionKey{n, kind.kind}]
-			if !ok {
-				of = &scores{} // nothing to find, which is not absent
-			}
-			e.row("sessions", kind.name+" "+row.name, ofContext, of)
+			e.row("sessions", kind.name+" "+row.name, ofContext, s.of(n, kind.kind))
 		}
+	}
+	for n, tokens := range staleBudgets {
+		e.row("sessions", fmt.Sprintf("share of a prompt of %d tokens that no longer holds", tokens), "", s.of(n, stale))
 	}
 }
 

@@ -38,9 +38,9 @@ func TestGold(t *testing.T) {
 		anchor string
 		want   map[string]string // by kind: the last two digits of the turns' names, or "queued"
 	}{
-		{checkpoint{Files: first.Files, CreatedAt: at("2026-02-01T10:00:15Z")}, "03", map[string]string{prompted: "", edited: "", readFile: "02", result: "03"}},
-		{first, "05", map[string]string{prompted: "01", edited: "04", readFile: "02", result: "03"}},
-		{second, "15", map[string]string{prompted: "01 07 09 queued", edited: "04 10 12", readFile: "02", result: "03"}},
+		{checkpoint{Files: first.Files, CreatedAt: at("2026-02-01T10:00:15Z")}, "03", map[string]string{prompted: "", edited: "", readFile: "02", result: "03", holding: "03", stale: ""}},
+		{first, "05", map[string]string{prompted: "01", edited: "04", readFile: "02", result: "03", holding: "", stale: "03 05"}},
+		{second, "15", map[string]string{prompted: "01 07 09 queued", edited: "04 10 12", readFile: "02", result: "03", holding: "", stale: "03 05 08 11 13"}},
 	} {
 		ch := change{checkpoint: test.of, commit: commit{Text: "x"}, before: test.of.CreatedAt}
 		if err := ch.find(c, events); err != nil {
@@ -51,7 +51,11 @@ func TestGold(t *testing.T) {
 		}
 		for kind, want := range test.want {
 			var ids []string
-			for id := range ch.gold[kind] {
+			of := ch.gold[kind]
+			if kind == stale {
+				of = ch.stale
+			}
+			for id := range of {
 				ids = append(ids, short(c, id))
 			}
 			slices.Sort(ids)

@@ -12,7 +12,7 @@ import (
 // An event is something in a transcript that a gold answer may name. It is read from the records of the transcript by
 // rules of its own, which share nothing with the kernel's importer.
 type event struct {
-	kind  string // prompt, edit, read or result
+	kind  string // one of the kinds below
 	uuid  string // of the record; "" for a prompt that was queued
 	text  string // of a prompt
 	aside bool   // of a prompt: it was said in the middle of what an earlier one had asked for
@@ -23,10 +23,12 @@ type event struct {
 
 // The kinds of events.
 const (
-	prompted = "prompt" // a person said something: a prompt, or words with the rejection of a tool
-	edited   = "edit"   // a call that changed a file
-	readFile = "read"   // a call that read a file
-	result   = "result" // what that call returned
+	prompted = "prompt"   // a person said something: a prompt, or words with the rejection of a tool
+	edited   = "edit"     // a call that changed a file
+	readFile = "read"     // a call that read a file
+	result   = "result"   // what that call returned
+	refused  = "refused"  // an edit that failed or was refused
+	confirms = "confirms" // what an edit returned
 )
 
 // A record is a line of a transcript, as far as it counts here.
@@ -68,7 +70,7 @@ func said(raw json.RawMessage) string {
 	return strings.Join(parts, "\n")
 }
 
-// readTranscript returns the events of a transcript in its order. A call whose result is an error did nothing, and is none.
+// readTranscript returns the events of a transcript in its order. A call whose result is an error did nothing: an edit is then refused, and another call is none.
 func readTranscript(path string) ([]event, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -151,6 +153,8 @@ func (t *transcript) user(r *record) {
 			if known {
 				t.failed[at] = true
 			}
+		case known && t.events[at].kind == edited:
+			t.add(r, confirms, "", t.events[at].file)
 		case known && t.events[at].kind == readFile:
 			t.add(r, result, "", t.events[at].file)
 		}
@@ -189,11 +193,14 @@ func (t *transcript) queued(r *record) {
 	}
 }
 
-// done returns the events without calls that failed.
+// done returns the events without reads that failed. An edit that failed is refused.
 func (t *transcript) done() []event {
 	var events []event
 	for i, e := range t.events {
-		if !t.failed[i] {
+		if t.failed[i] && e.kind == edited {
+			e.kind = refused
+		}
+		if !t.failed[i] || e.kind == refused {
 			events = append(events, e)
 		}
 	}

@@ -10,17 +10,20 @@ import (
 	"github.com/graphkernel/graphkernel/slice/contexts"
 )
 
-// newCalls makes the sample of gkc/2 under a policy of the second type: three calls of an agent and two results are candidates of the source calls.
+// newCalls makes the sample of gkc/2 under a policy of the second type: three calls of an agent and two results are candidates of the source calls. A call and a result no longer hold.
 func (c *corpus) newCalls() *countedSample {
 	s := c.newCounted()
 	s.policy.Version = 2
 	s.policy.Quotas[contexts.FromCalls] = 5
 	s.policy.Weights[contexts.FeatureCall], s.policy.Weights[contexts.FeatureResult] = 5_000_000, 3_500_000
+	s.policy.Weights[contexts.FeatureSuperseded] = 5_000_000
 	s.called(3, contexts.FeatureCall, 700_000)
 	s.called(4, contexts.FeatureCall, 698_600)
 	s.called(9, contexts.FeatureCall, 1)
 	s.called(2, contexts.FeatureResult, 700_000)
 	s.called(6, contexts.FeatureResult, 698_600)
+	s.superseded(4, 350_000)
+	s.superseded(6, 87_500)
 	return s
 }
 
@@ -28,6 +31,11 @@ func (c *corpus) newCalls() *countedSample {
 func (s *countedSample) called(turn int, f contexts.Feature, share dag.PPM) {
 	of := &s.candidates[s.at(turn)]
 	of.From[contexts.FromCalls], of.Features[f] = true, share
+}
+
+// superseded says that a turn of the sample no longer holds.
+func (s *countedSample) superseded(turn int, less dag.PPM) {
+	s.candidates[s.at(turn)].Features[contexts.FeatureSuperseded] = less
 }
 
 func (c *corpus) calls(change func(s *countedSample)) []byte {
@@ -51,6 +59,15 @@ func (c *corpus) callsContexts() {
 		s.candidates[s.at(3)].From = [contexts.Sources]bool{contexts.FromCalls: true}
 	})
 	good("no_feature", "A call too old for a share.", func(s *countedSample) { s.candidates[s.at(9)].Features[contexts.FeatureCall] = 0 })
+	good("superseded_whole", "A call and a result that are worth nothing any more.", func(s *countedSample) {
+		s.superseded(3, dag.One)
+		s.superseded(2, dag.One)
+	})
+	good("superseded_alone", "A call that no longer holds, and comes from a search alone.", func(s *countedSample) {
+		s.candidates[s.at(4)].From = [contexts.Sources]bool{contexts.FromSearch: true}
+		s.candidates[s.at(4)].Features[contexts.FeatureCall] = 0
+	})
+	good("superseded_free", "A policy with no penalty for what no longer holds.", func(s *countedSample) { s.policy.Weights[contexts.FeatureSuperseded] = 0 })
 	good("weights_none", "A policy that gives calls no weight.", func(s *countedSample) {
 		s.policy.Weights[contexts.FeatureCall], s.policy.Weights[contexts.FeatureResult] = 0, 0
 	})
@@ -72,6 +89,15 @@ func (c *corpus) callsForgeries() {
 		{"candidates_call_guest", "A guest's turn is a call of the agent.", func(s *countedSample) { s.standings[s.turns[3].ID.String()] = dag.StandingGuest }},
 		{"candidates_result_guest", "A guest's turn is a result.", func(s *countedSample) { s.standings[s.turns[2].ID.String()] = dag.StandingGuest }},
 		{"candidates_call_owner", "A prompt of the owner is a call.", func(s *countedSample) { s.called(7, contexts.FeatureCall, 9) }},
+		{"candidates_superseded_owner", "A prompt of the owner no longer holds.", func(s *countedSample) { s.superseded(7, 9) }},
+		{"candidates_superseded_guest", "A guest's turn no longer holds.", func(s *countedSample) {
+			s.superseded(8, 9)
+			s.standings[s.turns[8].ID.String()] = dag.StandingGuest
+		}},
+		{"candidates_superseded_fact", "A fact no longer holds.", func(s *countedSample) {
+			at := slices.IndexFunc(s.candidates, func(c contexts.Candidate) bool { return c.Kind == contexts.KindFact })
+			s.candidates[at].Features[contexts.FeatureSuperseded] = 9
+		}},
 		{"candidates_quota", "More calls and results than the quota allows.", func(s *countedSample) { s.policy.Quotas[contexts.FromCalls] = 4 }},
 		{"candidates_off", "Calls, though the policy does not ask for them.", func(s *countedSample) { s.policy.Quotas[contexts.FromCalls] = 0 }},
 		{"candidates_fact", "A fact from calls.", func(s *countedSample) {
@@ -80,12 +106,29 @@ func (c *corpus) callsForgeries() {
 		}},
 		{"candidates_old_policy", "Calls under a policy of the first type, which has no such source.", func(s *countedSample) {
 			s.policy.Version, s.policy.Quotas[contexts.FromCalls] = 1, 0
-			s.policy.Weights[contexts.FeatureCall], s.policy.Weights[contexts.FeatureResult] = 0, 0
+			s.policy.Weights[contexts.FeatureCall], s.policy.Weights[contexts.FeatureResult], s.policy.Weights[contexts.FeatureSuperseded] = 0, 0, 0
+			for _, turn := range []int{4, 6} {
+				s.superseded(turn, 0)
+			}
+		}},
+		{"candidates_superseded_old_policy", "A turn no longer holds under a policy of the first type, which has no such feature.", func(s *countedSample) {
+			s.policy.Version, s.policy.Quotas[contexts.FromCalls] = 1, 0
+			s.policy.Weights[contexts.FeatureCall], s.policy.Weights[contexts.FeatureResult], s.policy.Weights[contexts.FeatureSuperseded] = 0, 0, 0
+			for i := range s.candidates {
+				c := &s.candidates[i]
+				c.From[contexts.FromCalls], c.Features[contexts.FeatureCall], c.Features[contexts.FeatureResult] = false, 0, 0
+			}
 		}},
 		{"texts_result_agent", "What an agent said, as data, is a result.", func(s *countedSample) {
 			s.standings[s.turns[8].ID.String()] = dag.StandingOutside
 			s.called(8, contexts.FeatureResult, 9)
 			s.policy.Quotas[contexts.FromCalls]++
+		}},
+		{"texts_superseded_user", "What somebody typed counts as data and no longer holds.", func(s *countedSample) {
+			s.standings[s.turns[7].ID.String()] = dag.StandingOutside
+			of := &s.candidates[s.at(7)]
+			of.From, of.Features[contexts.FeaturePrompt] = [contexts.Sources]bool{contexts.FromSearch: true}, 0
+			s.superseded(7, 9)
 		}},
 		{"texts_call_system", "What an agent put in between is a call.", func(s *countedSample) {
 			s.standings[s.turns[10].ID.String()] = dag.StandingAgent
@@ -103,6 +146,7 @@ func (c *corpus) callsForgeries() {
 	}
 	for _, x := range []forgery{
 		{name: "selection_weight", why: "The policy gives calls another weight than the choice did.", change: func(b *contexts.Bundle) { b.Policy.Weights[contexts.FeatureCall] = 0 }},
+		{name: "selection_superseded", why: "The policy has another penalty for what no longer holds than the choice did.", change: func(b *contexts.Bundle) { b.Policy.Weights[contexts.FeatureSuperseded] = 0 }},
 		{name: "snapshot_share", why: "A call has another share than the leaf of the tree.", but: []slice.CheckID{slice.CheckSnapshot}, change: func(b *contexts.Bundle) {
 			_, of := toldIn(b, 3)
 			of.Features[contexts.FeatureCall]++
@@ -126,9 +170,11 @@ func (c *corpus) callsForms(first []byte) {
 	}{
 		{"malformed_quota_none_fail", "A policy of the second type without a quota of calls.", evidence.Malformed, once(first, `"calls":5,`, ``)},
 		{"malformed_weight_none_fail", "A policy of the second type without a weight of calls.", evidence.Malformed, once(first, `"call":5,`, ``)},
+		{"malformed_penalty_none_fail", "A policy of the second type without a penalty for what no longer holds.", evidence.Malformed, once(first, `,"superseded":5}`, `}`)},
 		{"malformed_old_quota_fail", "A policy of the first type with a quota of calls.", evidence.Malformed, once(first, `"context_policy_v2"`, `"context_policy_v1"`)},
 		{"malformed_new_type_fail", "A policy of the first type that says that it is of the second.", evidence.Malformed, once(old, `"context_policy_v1"`, `"context_policy_v2"`)},
 		{"malformed_older_feature_fail", "A context of gkc/1 with the feature call.", evidence.Malformed, firstOf(older, `"features":{`, `"features":{"call":1,`)},
+		{"malformed_older_superseded_fail", "A context of gkc/1 with the feature superseded.", evidence.Malformed, firstOf(older, `"features":{`, `"features":{"superseded":1,`)},
 		{"malformed_older_source_fail", "A context of gkc/1 with the source calls.", evidence.Malformed, firstOf(older, `"from":["prompts"`, `"from":["calls","prompts"`)},
 		{"malformed_source_order_fail", "Sources that do not ascend.", evidence.Malformed, firstOf(first, `"from":["calls","search"`, `"from":["search","calls"`)},
 		{"malformed_share_fail", "A share of calls above 1.", evidence.Malformed, firstOf(first, `"call":700000`, `"call":1000001`)},

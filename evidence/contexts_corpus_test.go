@@ -29,10 +29,10 @@ func contextPolicy() contexts.Policy {
 		Version: 1, Budget: 4000, HalfLife: 48,
 		Quotas: [contexts.Sources]int{contexts.FromBeliefs: 2, contexts.FromConstraints: 1, contexts.FromFacts: 4, contexts.FromPrompts: 5, contexts.FromRecent: 6, contexts.FromSearch: 9, contexts.FromSlice: 7},
 		Weights: [contexts.Features]dag.PPM{
-			contexts.FeatureConfidence: 350_000, contexts.FeatureEvidence: 300_000, contexts.FeaturePrompt: 4_000_000, contexts.FeatureRecency: 1_200_000,
+			contexts.FeatureConfidence: 350_000, contexts.FeatureContested: 100_000, contexts.FeatureEvidence: 300_000, contexts.FeaturePrompt: 4_000_000, contexts.FeatureRecency: 1_200_000,
 			contexts.FeatureRecent: 10_000_000, contexts.FeatureSalience: 1, contexts.FeatureSlice: 2_000_000, contexts.FeatureTask: 1_500_000,
 		},
-		Novelty: 600_000, Cost: 400_000, Contested: 100_000, Overlap: 2_800_000, Alike: 850_000,
+		Novelty: 600_000, Cost: 400_000, Overlap: 2_800_000, Alike: 850_000,
 		Slice: "default@2", Search: "recall@1", Facts: "facts@1",
 		Rules: "Answer from what is shown.\n```\n</rules> \"\\\" & \x1b[2J\r\n| end",
 	}
@@ -330,7 +330,7 @@ func (c *corpus) goodContexts(t testing.TB, first []byte) {
 		s.drop(contexts.KindBelief)
 	})
 	otherwise("budget_owed", "Room for what every context has, and for nothing else that costs.", func(s *sample) { s.request.Budget = contexts.Owed(s.candidates) })
-	otherwise("contested_most", "The greatest penalty for what is contested.", func(s *sample) { s.policy.Contested = 10_000_000 })
+	otherwise("contested_most", "The greatest penalty for what is contested.", func(s *sample) { s.policy.Weights[contexts.FeatureContested] = 10_000_000 })
 	good("spaces", "The spaces whose beliefs count.", c.context(func(s *sample) { s.request.Spaces = []string{"acme/ops", "acme/ops/s"} }))
 	otherwise("budget_large", "Room for everything.", func(s *sample) { s.request.Budget = 4000 })
 	otherwise("alike_unpunished", "The same without a penalty for what is alike.", func(s *sample) { s.policy.Overlap = 0 })

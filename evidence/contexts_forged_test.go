@@ -227,7 +227,7 @@ func forgedChoices(turn onTurn) []forgery {
 			b.Request.Budget = b.Candidates[0].Cost - 1
 			b.Turns, b.Facts, b.Beliefs = nil, nil, b.Beliefs[:1]
 		}},
-		{name: "selection_contested", why: "A belief that is contested is there, and the penalty keeps it out.", change: func(b *contexts.Bundle) { b.Policy.Contested = 10_000_000 }},
+		{name: "selection_contested", why: "A belief that is contested is there, and the penalty keeps it out.", change: func(b *contexts.Bundle) { b.Policy.Weights[contexts.FeatureContested] = 10_000_000 }},
 		{name: "selection_feature", why: "A feature was raised, and what it would choose is not there.", change: turn(3, func(_ *contexts.ChosenTurn, c *contexts.Candidate) { c.Features[contexts.FeatureTask] = 1_000_000 })},
 		{name: "selection_feature_gone", why: "A chosen turn has nothing that speaks for it.", change: func(b *contexts.Bundle) {
 			_, c := toldIn(b, 7)

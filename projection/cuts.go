@@ -160,7 +160,7 @@ func (c *Cuts) Calls(ctx context.Context, tenant dag.Tenant, conversation dag.Co
 	}
 	size := 256
 	for i := range made {
-		size += 40 + 16*len(made[i].Results)
+		size += 64 + 16*(len(made[i].Results)+len(made[i].Things))
 	}
 	c.calls.Put(key, made, size)
 	return made, nil

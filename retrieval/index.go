@@ -27,6 +27,8 @@ type Turn struct {
 	Content      string
 	Size         int  // bytes of Content
 	Silent       bool // Content has no words
+	Writes       bool // it calls tools that write files, and no others
+	Fails        bool // it is a result that says that its call failed
 }
 
 // person reports whether a person wrote the turn.
@@ -165,6 +167,7 @@ func (x *Index) Erase(id dag.TurnID) bool {
 	x.dates.Erase(int(n))
 	x.dense.erase(int(n))
 	t.Author, t.Labels, t.when, t.Size, t.Silent, t.Withheld = "", "", false, 0, true, true
+	t.Writes, t.Fails = false, false
 	x.silent.set(n)
 	return true
 }

@@ -18,7 +18,7 @@ import (
 
 // segmentForm is the beginning of every segment. Its number must change with the form, and whenever a text gets other terms, date words or
 // expressions of time than before. Segments with another number are derived anew.
-const segmentForm = "graphkernel words 3\n"
+const segmentForm = "graphkernel words 4\n"
 
 // A Segment is the part of an index for the turns in a range of numbers, in a form of its own.
 type Segment struct {
@@ -59,6 +59,8 @@ const (
 	flagWithheld = 1 << iota
 	flagSilent
 	flagWhen
+	flagWrites
+	flagFails
 	flagsAll = 1<<iota - 1
 )
 
@@ -106,6 +108,12 @@ func (w *segmentWriter) turn(t *indexed) {
 	}
 	if t.when {
 		flags |= flagWhen
+	}
+	if t.Writes {
+		flags |= flagWrites
+	}
+	if t.Fails {
+		flags |= flagFails
 	}
 	w.number(flags)
 	w.number(uint64(t.Size))
@@ -204,6 +212,7 @@ func (r *segmentReader) turn(t *indexed) {
 		return
 	}
 	t.Silent, t.when = flags&flagSilent != 0, flags&flagWhen != 0
+	t.Writes, t.Fails = flags&flagWrites != 0, flags&flagFails != 0
 	t.Size = r.Int(math.MaxInt32)
 	t.Author = r.once(&r.authors, "by ")
 	t.Labels = Labels(r.once(&r.labels, "at "))

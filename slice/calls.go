@@ -10,6 +10,7 @@ import (
 // A Call is a turn in which an agent called tools that touched things, as marks say.
 type Call struct {
 	ID      dag.TurnID
+	Things  []dag.Thing  // what they touched
 	Results []dag.TurnID // what tools returned to it, in the order of their numbers
 }
 
@@ -32,7 +33,11 @@ func CallsIn(v dag.View, conversation dag.ConversationID) (calls []Call) {
 	places := map[dag.Node]int{} // in calls
 	for i, n := range slices.Backward(found) {
 		places[n] = len(found) - 1 - i
-		calls = append(calls, Call{ID: v.ID(n)})
+		c := Call{ID: v.ID(n), Things: make([]dag.Thing, v.ThingCount(n))}
+		for i := range c.Things {
+			c.Things[i] = v.Thing(n, i)
+		}
+		calls = append(calls, c)
 	}
 	for _, n := range results { // a parent may have come after its child
 		for i := range v.ParentCount(n) {

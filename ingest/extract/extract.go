@@ -158,6 +158,7 @@ const (
 	attrBranch   = "git_branch"
 	attrCommit   = "commit"
 	attrExchange = "llm_extract" // of ingest/llm
+	attrIsError  = "is_error"
 	attrMessage  = "message_id"
 	attrMeta     = "meta"
 	attrTool     = "tool"

@@ -3,6 +3,7 @@ package segments
 import (
 	"fmt"
 
+	"github.com/graphkernel/graphkernel/ingest/extract"
 	"github.com/graphkernel/graphkernel/retrieval"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
@@ -21,5 +22,6 @@ func TurnOf(r *store.Record) (retrieval.Turn, error) {
 		return t, fmt.Errorf("turn %s: %w", r.Turn.ID, err)
 	}
 	t.Author, t.Labels, t.Content = body.Author, retrieval.LabelsOf(body.Attrs), body.Content
+	t.Writes, t.Fails = extract.Writes(&body), extract.Fails(&body)
 	return t, nil
 }

@@ -89,7 +89,7 @@ var (
 	has = map[Kind][]Feature{
 		KindBelief: {FeatureConfidence, FeatureContested, FeatureEvidence, FeatureTask},
 		KindFact:   {FeatureConfidence, FeatureEvidence, FeatureTask},
-		KindTurn:   {FeatureCall, FeaturePrompt, FeatureRecency, FeatureRecent, FeatureResult, FeatureSalience, FeatureSlice, FeatureTask},
+		KindTurn:   {FeatureCall, FeaturePrompt, FeatureRecency, FeatureRecent, FeatureResult, FeatureSalience, FeatureSlice, FeatureSuperseded, FeatureTask},
 	}
 )
 
@@ -139,6 +139,8 @@ func (b judge) outside(c *Candidate) string {
 		feature := Feature(i)
 		switch {
 		case f == 0:
+		case since(features[i]) > b.Policy.Version:
+			return fmt.Sprintf("it has the feature %s, and a policy of type %s has no such feature", feature, b.Policy.Type())
 		case !slices.Contains(has[c.Kind], feature):
 			return fmt.Sprintf("it has the feature %s, which no candidate of its kind has", feature)
 		case feature == FeaturePrompt && !c.From[FromPrompts], (feature == FeatureCall || feature == FeatureResult) && !c.From[FromCalls], feature == FeatureSlice && !c.From[FromSlice], feature == FeatureRecent && !c.From[FromRecent]:
@@ -157,6 +159,8 @@ func (b judge) outside(c *Candidate) string {
 		return fmt.Sprintf("it has the standing %s and the feature %s", c.Standing, FeatureCall)
 	case c.Features[FeatureResult] > 0 && c.Standing != dag.StandingOutside:
 		return fmt.Sprintf("it has the standing %s and the feature %s", c.Standing, FeatureResult)
+	case c.Features[FeatureSuperseded] > 0 && c.Standing != dag.StandingAgent && c.Standing != dag.StandingOutside:
+		return fmt.Sprintf("it has the standing %s and the feature %s", c.Standing, FeatureSuperseded)
 	}
 	return ""
 }
@@ -222,7 +226,8 @@ func (b judge) checkTexts() slice.Check {
 			return bad("turn", id, "it is not a prompt of a user")
 		case b.Request.Counted() && !slices.Contains(possible(t), c.Standing):
 			return bad("turn", id, fmt.Sprintf("it has the standing %s, which no such turn of role %s can have", c.Standing, t.Role))
-		case c.Features[FeatureCall] > 0 && t.Role != dag.RoleAssistant, c.Features[FeatureResult] > 0 && t.Role != dag.RoleTool:
+		case c.Features[FeatureCall] > 0 && t.Role != dag.RoleAssistant, c.Features[FeatureResult] > 0 && t.Role != dag.RoleTool,
+			c.Features[FeatureSuperseded] > 0 && t.Role != dag.RoleAssistant && t.Role != dag.RoleTool:
 			return bad("turn", id, fmt.Sprintf("it has the role %s, and is not what its features say", t.Role))
 		case c.Features[FeatureSalience] != t.Salience:
 			return bad("turn", id, "its salience differs from the candidate's")

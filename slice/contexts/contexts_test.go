@@ -187,7 +187,7 @@ func TestForged(t *testing.T) {
 		{check: contexts.CheckSelection, anew: true, forge: func(b *contexts.Bundle) { b.Beliefs = b.Beliefs[:1] }},
 		{check: contexts.CheckSelection, anew: true, forge: func(b *contexts.Bundle) { b.Request.Budget = b.Candidates[1].Cost - 1 }},
 		{check: contexts.CheckSelection, anew: true, forge: func(b *contexts.Bundle) {
-			b.Policy.Weights, b.Policy.Novelty, b.Policy.Contested = [contexts.Features]dag.PPM{contexts.FeatureTask: 1_000_000}, 0, 1_000_000
+			b.Policy.Weights, b.Policy.Novelty = [contexts.Features]dag.PPM{contexts.FeatureTask: 1_000_000, contexts.FeatureContested: 1_000_000}, 0
 		}},
 		{check: contexts.CheckPrompt, forge: func(b *contexts.Bundle) { b.Candidates[0].Features[contexts.FeatureContested] = 0 }, also: header},
 		{check: slice.CheckCanonicalOrder, forge: func(b *contexts.Bundle) { b.Beliefs[0], b.Beliefs[1] = b.Beliefs[1], b.Beliefs[0] }, also: append(header, slice.CheckSliceID)},
@@ -225,12 +225,14 @@ func TestSelect(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 15))
 		p := contexts.DefaultV1()
 		p.Overlap, p.Novelty, p.Cost = dag.PPM(r.IntN(2_000_000)), dag.PPM(r.IntN(1_000_000)), dag.PPM(r.IntN(3_000_000))
-		p.Alike, p.Contested = dag.PPM(r.IntN(1_000_000)), dag.PPM(r.IntN(1_000_000))
+		p.Alike = dag.PPM(r.IntN(1_000_000))
+		p.Weights[contexts.FeatureContested], p.Weights[contexts.FeatureSuperseded] = dag.PPM(r.IntN(1_000_000)), dag.PPM(r.IntN(1_000_000))
 		candidates := make([]contexts.Candidate, r.IntN(40))
 		for i := range candidates {
 			candidates[i].Cost = r.IntN(50)
 			candidates[i].Features[contexts.FeatureTask] = dag.PPM(r.IntN(4)) * 250_000
 			candidates[i].Features[contexts.FeatureContested] = dag.PPM(r.IntN(2)) * 250_000
+			candidates[i].Features[contexts.FeatureSuperseded] = dag.PPM(r.IntN(2)) * 250_000
 			candidates[i].From[contexts.FromConstraints] = r.IntN(12) == 0
 		}
 		var overlaps []contexts.Overlap

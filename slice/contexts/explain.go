@@ -147,12 +147,9 @@ func (c *Candidate) Names() (from []string) {
 func (e *Explanation) reasons(p *Policy) string {
 	var parts []string
 	for i, f := range e.Candidate.Features {
-		if worth := int64(p.Weights[i]) * int64(f); worth > 0 {
+		if worth := p.worth(Feature(i), f); worth != 0 {
 			parts = append(parts, fmt.Sprintf("%s %s", features[i], decimal(worth)))
 		}
-	}
-	if worth := int64(p.Contested) * int64(e.Candidate.Features[FeatureContested]); worth > 0 {
-		parts = append(parts, "contested -"+decimal(worth))
 	}
 	if p.Novelty > 0 {
 		parts = append(parts, "novelty "+decimal(int64(p.Novelty)*int64(dag.One-e.Alike)))

@@ -51,11 +51,15 @@ const (
 	FeatureResult                    // of what such a call returned: the FeatureCall of the call
 	FeatureSalience                  // of a turn
 	FeatureSlice                     // the score in the slice around the anchor, as a fraction of the highest, times that share
+	FeatureSuperseded                // of a call, or of what it returned, that no longer holds: how much less it is worth, up to 1, times the share of the conversation's text that is in calls and results. It lowers the score
 	FeatureTask                      // of a turn: its search score over the best hit's; of a fact: 1 / hops; of a belief: the larger of its share of the task's words and 1 / hops
 	Features                         // the number of features
 )
 
-var features = [Features]string{"call", "confidence", "contested", "evidence", "prompt", "recency", "recent", "result", "salience", "slice", "task"}
+var features = [Features]string{"call", "confidence", "contested", "evidence", "prompt", "recency", "recent", "result", "salience", "slice", "superseded", "task"}
+
+// lowers reports whether the feature lowers the score.
+func (f Feature) lowers() bool { return f == FeatureContested || f == FeatureSuperseded }
 
 // String returns the name of the feature.
 func (f Feature) String() string { return features[f] }
@@ -84,20 +88,19 @@ func (s Source) String() string { return sources[s] }
 // A Policy determines the content of a context. Its zero value is not valid; start from Default. It is comparable, like
 // every policy's parameters.
 type Policy struct {
-	Version   int               // of the type: 1 or 2
-	Budget    int               // tokens of text; a request may ask for fewer
-	HalfLife  int               // hours, for FeatureRecency
-	Quotas    [Sources]int      // the maximum number of candidates per source; 0: the source is off
-	Weights   [Features]dag.PPM // the weights of the features
-	Novelty   dag.PPM           // the weight of being unlike every earlier choice
-	Cost      dag.PPM           // the penalty for the share of the budget that a candidate costs
-	Contested dag.PPM           // the penalty for being contested
-	Overlap   dag.PPM           // the penalty for being like an earlier choice
-	Alike     dag.PPM           // the smallest share of common words with which two turns count as alike
-	Slice     policy.ID         // the policy of the slice around the anchor
-	Search    policy.ID         // the policy of the search for turns
-	Facts     policy.ID         // the policy for facts
-	Rules     string            // text that always comes first; lines
+	Version  int               // of the type: 1 or 2
+	Budget   int               // tokens of text; a request may ask for fewer
+	HalfLife int               // hours, for FeatureRecency
+	Quotas   [Sources]int      // the maximum number of candidates per source; 0: the source is off
+	Weights  [Features]dag.PPM // the weights of the features; of one that lowers the score, its penalty
+	Novelty  dag.PPM           // the weight of being unlike every earlier choice
+	Cost     dag.PPM           // the penalty for the share of the budget that a candidate costs
+	Overlap  dag.PPM           // the penalty for being like an earlier choice
+	Alike    dag.PPM           // the smallest share of common words with which two turns count as alike
+	Slice    policy.ID         // the policy of the slice around the anchor
+	Search   policy.ID         // the policy of the search for turns
+	Facts    policy.ID         // the policy for facts
+	Rules    string            // text that always comes first; lines
 }
 
 // Default returns the parameters of the policy context@2. docs/evaluation.md reports how well they do.
@@ -109,6 +112,7 @@ func Default() Policy {
 	p.Weights[FeatureConfidence] = 4_000_000
 	p.Weights[FeaturePrompt], p.Weights[FeatureCall], p.Weights[FeatureResult] = 8_000_000, 5_000_000, 3_500_000
 	p.Weights[FeatureRecent], p.Weights[FeatureSlice] = 5_000_000, 0
+	p.Weights[FeatureSuperseded] = 5_000_000
 	p.Cost = 1_750_000
 	p.Search = retrieval.FindPolicyID
 	return p
@@ -152,7 +156,7 @@ func Profiles() map[policy.ID]Policy {
 		p.Weights[FeatureTask], p.Weights[FeatureRecency] = r.task*tenth, r.recency*tenth
 		p.Weights[FeatureConfidence], p.Weights[FeatureEvidence] = r.confidence*tenth, r.evidence*tenth
 		p.Novelty, p.Overlap, p.Cost, p.Alike = r.novelty*tenth, r.overlap*tenth, r.cost*tenth, r.alike*hundredth
-		p.Contested = dag.One
+		p.Weights[FeatureContested] = dag.One
 		p.HalfLife, p.Budget = r.halfLife, r.budget
 		profiles[id] = p
 	}
@@ -165,20 +169,27 @@ func Profiles() map[policy.ID]Policy {
 // since returns the version that brought a source or a feature.
 func since(name string) int {
 	switch name {
-	case features[FeatureCall], features[FeatureResult], sources[FromCalls]:
+	case features[FeatureCall], features[FeatureResult], features[FeatureSuperseded], sources[FromCalls]:
 		return 2
 	}
 	return 1
 }
 
-// weights returns the fields of Weights in a version. FeatureContested has none, because it is a penalty.
-func weights(version int) (fields []policy.Field[Policy]) {
+// weights returns the fields in a version of the weights of features that lower the score, or of those that do not.
+func weights(version int, lower bool) (fields []policy.Field[Policy]) {
 	for i, name := range features {
-		if Feature(i) != FeatureContested && since(name) <= version {
+		if Feature(i).lowers() == lower && since(name) <= version {
 			fields = append(fields, policy.Fraction(name, mostWeight, func(p *Policy) *dag.PPM { return &p.Weights[i] }))
 		}
 	}
 	return fields
+}
+
+// penalties returns the fields of the penalties in a version.
+func penalties(version int) []policy.Field[Policy] {
+	return append(weights(version, true),
+		policy.Fraction("cost", mostWeight, func(p *Policy) *dag.PPM { return &p.Cost }),
+		policy.Fraction("overlap", mostWeight, func(p *Policy) *dag.PPM { return &p.Overlap }))
 }
 
 // quotas returns the fields of Quotas in a version.
@@ -208,15 +219,12 @@ func tableOf(version int, typ string, absent Policy) *policy.Table[Policy] {
 		policyName("facts", func(p *Policy) *policy.ID { return &p.Facts }),
 		policy.Int("half_life_hours", 1, LimitHalfLife, func(p *Policy) *int { return &p.HalfLife }),
 		policy.Fraction("novelty", mostWeight, func(p *Policy) *dag.PPM { return &p.Novelty }),
-		policy.Group("penalties",
-			policy.Fraction("contested", mostWeight, func(p *Policy) *dag.PPM { return &p.Contested }),
-			policy.Fraction("cost", mostWeight, func(p *Policy) *dag.PPM { return &p.Cost }),
-			policy.Fraction("overlap", mostWeight, func(p *Policy) *dag.PPM { return &p.Overlap })),
+		policy.Group("penalties", penalties(version)...),
 		policy.Group("quotas", quotas(version)...),
 		policy.Text("rules", func(p *Policy) *string { return &p.Rules }, checkRules),
 		policyName("search", func(p *Policy) *policy.ID { return &p.Search }),
 		policyName("slice", func(p *Policy) *policy.ID { return &p.Slice }),
-		policy.Group("weights", weights(version)...),
+		policy.Group("weights", weights(version, false)...),
 	}}
 }
 

@@ -217,15 +217,23 @@ func (s *selection) score(i int) int64 {
 func (p *Policy) Score(c *Candidate, budget int, alike dag.PPM) int64 {
 	score := int64(0)
 	for i, f := range c.Features {
-		score += int64(p.Weights[i]) * int64(f)
+		score += p.worth(Feature(i), f)
 	}
-	score -= int64(p.Contested) * int64(c.Features[FeatureContested])
 	score += int64(p.Novelty) * int64(dag.One-alike)
 	if alike >= p.Alike {
 		score -= int64(p.Overlap) * int64(alike)
 	}
 	share := min(int64(c.Cost)*int64(dag.One)/int64(budget), int64(dag.One)) // a candidate above the budget is never chosen
 	return score - int64(p.Cost)*share
+}
+
+// worth returns what a feature adds to a score, in 10^-12; it is negative if the feature lowers the score.
+func (p *Policy) worth(f Feature, v dag.PPM) int64 {
+	worth := int64(p.Weights[f]) * int64(v)
+	if f.lowers() {
+		return -worth
+	}
+	return worth
 }
 
 // Len, Less, Swap, Push and Pop implement heap.Interface.

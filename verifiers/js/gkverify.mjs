@@ -372,12 +372,13 @@ const FACTS_DISCLOSURE = { ...HEADER, policy: FACT_POLICY, provenance: FACT_PROV
 const FEATURES = ["confidence", "contested", "evidence", "prompt", "recency", "recent", "salience", "slice", "task"];
 const WEIGHED = FEATURES.filter((name) => name !== "contested");
 const SOURCES = ["beliefs", "constraints", "facts", "prompts", "recent", "search", "slice"];
-const [FEATURES2, WEIGHED2, SOURCES2] = [["call", "result", ...FEATURES], ["call", "result", ...WEIGHED], ["calls", ...SOURCES]];
+const [FEATURES2, WEIGHED2, SOURCES2] = [["call", "result", "superseded", ...FEATURES], ["call", "result", ...WEIGHED], ["calls", ...SOURCES]];
+const LOWERS = ["contested", "superseded"]; // the features that lower a score; they have penalties in place of weights
 const each = (names, form) => Object.fromEntries(names.map((name) => [name, form]));
 const isText0 = (most) => (v) => isText(v, most) && !v.includes("\0");
 const CONTEXT_POLICY = { type: /^context_policy_v1$/, alike: isDecimal, budget: [1, 1e6], facts: POLICY_ID, half_life_hours: [1, 100000], novelty: isWeight,
   penalties: each(["contested", "cost", "overlap"], isWeight), quotas: each(SOURCES, [0, 2000]), rules: isText0(16384), search: POLICY_ID, slice: POLICY_ID, weights: each(WEIGHED, isWeight) };
-const CONTEXT_POLICY2 = { ...CONTEXT_POLICY, type: /^context_policy_v2$/, quotas: each(SOURCES2, [0, 2000]), weights: each(WEIGHED2, isWeight) };
+const CONTEXT_POLICY2 = { ...CONTEXT_POLICY, type: /^context_policy_v2$/, penalties: each([...LOWERS, "cost", "overlap"], isWeight), quotas: each(SOURCES2, [0, 2000]), weights: each(WEIGHED2, isWeight) };
 const CONTEXT_POLICIES = (v) => (isObject(v) && v.type === "context_policy_v2" ? CONTEXT_POLICY2 : CONTEXT_POLICY);
 const isItem = (v) => typeof v === "string" && /^kref:\/\/([a-z0-9][a-z0-9._-]{0,63}\/){1,7}[a-z0-9][a-z0-9._-]{0,63}$/.test(v) && /[^/]\.[a-z][a-z0-9_-]{0,31}$/.test(v);
 const isRevision = (v) => typeof v === "string" && /^[^?]*\?r=[1-9][0-9]{0,9}$/.test(v) && isItem(v.slice(0, v.indexOf("?"))) && v.slice(v.indexOf("=") + 1) < 2 ** 31;
@@ -1228,13 +1229,13 @@ const numbersAgree = (v) => (v.request.past ? v.as_of === ruledAsOf(v) : v.as_of
 function candidatesHold(v, last) {
   const { as_of, candidates, policy } = v;
   const GIVEN = { belief: ["beliefs", "constraints", "facts"], fact: ["facts"], turn: ["calls", "prompts", "recent", "search", "slice", ...(isCounted(v) ? ["constraints"] : [])] };
-  const HAS = { belief: ["confidence", "contested", "evidence", "task"], fact: ["confidence", "evidence", "task"], turn: ["call", "prompt", "recency", "recent", "result", "salience", "slice", "task"] };
+  const HAS = { belief: ["confidence", "contested", "evidence", "task"], fact: ["confidence", "evidence", "task"], turn: ["call", "prompt", "recency", "recent", "result", "salience", "slice", "superseded", "task"] };
   const FROM = [["call", "calls"], ["prompt", "prompts"], ["recent", "recent"], ["result", "calls"], ["slice", "slice"]]; // where features come from
-  const SAYS = [["call", ["agent"]], ["prompt", ["owner", "member"]], ["result", ["outside"]]]; // what turns with features count for
+  const SAYS = [["call", ["agent"]], ["prompt", ["owner", "member"]], ["result", ["outside"]], ["superseded", ["agent", "outside"]]]; // what turns with features count for
   const OWED = { belief: ["owner", "member"], turn: ["system"] }; // what constraints count for
   const agrees = ({ kind, seq, from, features, standing }) => {
     const has = Object.keys(features);
-    return seq >= 1 && seq <= (kind === "belief" ? last : as_of) && from.length > 0 && from.every((source) => GIVEN[kind].includes(source)) && has.every((name) => HAS[kind].includes(name))
+    return seq >= 1 && seq <= (kind === "belief" ? last : as_of) && from.length > 0 && from.every((source) => GIVEN[kind].includes(source)) && has.every((name) => HAS[kind].includes(name) && (name !== "superseded" || policy.penalties.superseded !== undefined))
       && FROM.every(([name, source]) => !has.includes(name) || from.includes(source))
       && (!standing || !from.includes("constraints") || OWED[kind].includes(standing)) && (!standing || SAYS.every(([name, all]) => !has.includes(name) || all.includes(standing)));
   };
@@ -1268,6 +1269,7 @@ async function textsHold(v, statements) {
     const c = known.get("turn" + t.id);
     if (!(await agrees(c, turnLeaf(t), t.content)) || (c.features.salience ?? 0) !== ppm(t.salience)) return false;
     if ((c.features.call && t.role !== "assistant") || (c.features.result && t.role !== "tool")) return false;
+    if (c.features.superseded && !["assistant", "tool"].includes(t.role)) return false;
     if (isCounted(v) ? !mayCount(c.standing, t, c.cost) : c.features.prompt && (t.role !== "user" || brought(t))) return false;
   }
   for (const [i, fact] of facts.entries()) {
@@ -1306,7 +1308,7 @@ function choose(policy, budget, candidates, overlaps, left, prices, least) {
   const alike = candidates.map(() => 0);
   const score = (i) => {
     const { features, cost } = candidates[i];
-    const speaks = Object.entries(features).reduce((sum, [name, share]) => sum + (name === "contested" ? -policy.penalties.contested_ppm : policy.weights[name + "_ppm"] ?? 0) * share, 0);
+    const speaks = Object.entries(features).reduce((sum, [name, share]) => sum + (LOWERS.includes(name) ? -(policy.penalties[name + "_ppm"] ?? 0) : policy.weights[name + "_ppm"] ?? 0) * share, 0);
     const penalty = alike[i] >= policy.alike_ppm ? policy.penalties.overlap_ppm * alike[i] : 0;
     return speaks + policy.novelty_ppm * (1e6 - alike[i]) - penalty - policy.penalties.cost_ppm * Math.min(Math.floor((cost * 1e6) / budget), 1e6);
   };

@@ -19,12 +19,14 @@ import (
 // A step is a turn of a random session, with what it is by how it was made.
 type step struct {
 	dag.Draft
-	call, result, prompt bool
-	of                   dag.TurnID // of a result: its call
-	guest                bool
+	call, result, prompt   bool
+	file                   int  // of a call
+	writes, fails, answers bool // of a call; of a result; of what a person says in its place
+	guest                  bool
 }
 
-// steps makes a session of prompts, remarks, calls that touch a file, calls that touch nothing, and results. A key brings some of them: an agent's words are an agent's by any key, and a person's are a guest's.
+// steps makes a session of prompts, remarks, calls that read or write a file, calls that touch nothing, results of which some say that the call failed, and answers of a person in the place
+// of a result. A key brings some of them: an agent's words are an agent's by any key, and a person's are a guest's.
 func steps(r *rand.Rand, name string, n int) (all []step) {
 	in := dag.ExternalConversationID("calls", name)
 	var open []dag.TurnID // calls without a result
@@ -43,15 +45,29 @@ func steps(r *rand.Rand, name string, n int) (all []step) {
 			s.Role, s.Author, s.Content = dag.RoleAssistant, "model:helper", fmt.Sprintf("[tool_use Think]\n{\"thought\":\"%d\"}", i)
 			s.Attrs["blocks"], s.Attrs["tool"] = "tool_use", "Think"
 		case kind < 5 || len(open) == 0:
-			s.Role, s.Author, s.Content, s.call = dag.RoleAssistant, "model:helper", fmt.Sprintf("[tool_use Read]\n{\"file_path\":\"/src/shop/f%d.go\",\"offset\":%d}", r.IntN(4), i), true
-			s.Attrs["blocks"], s.Attrs["tool"] = "tool_use", "Read"
+			s.Attrs["blocks"], s.Attrs["tool"], s.file, s.writes = "tool_use", "Read", r.IntN(4), r.IntN(2) == 0
+			if s.writes {
+				s.Attrs["tool"] = []string{"Edit", "Write", "Edit,Write"}[r.IntN(3)]
+			}
+			s.Role, s.Author, s.call = dag.RoleAssistant, "model:helper", true
+			for tool := range strings.SplitSeq(s.Attrs["tool"], ",") {
+				s.Content += fmt.Sprintf("[tool_use %s]\n{\"file_path\":\"/src/shop/f%d.go\",\"offset\":%d}\n\n", tool, s.file, i)
+			}
+			s.Content = strings.TrimSpace(s.Content)
 			open = append(open, s.ID)
 		default:
 			at := r.IntN(len(open))
-			s.Role, s.Author, s.Content, s.result, s.of = dag.RoleTool, "tool:Read", fmt.Sprintf("[tool_result]\npackage f%d", i), true, open[at]
+			of := open[at]
+			s.Role, s.Author, s.Content, s.result = dag.RoleTool, "tool:Read", fmt.Sprintf("[tool_result]\npackage f%d", i), true
 			s.Attrs["blocks"], s.Attrs["tool"] = "tool_result", "Read"
-			if open = slices.Delete(open, at, at+1); s.of != all[i-1].ID {
-				s.Parents = append(s.Parents, dag.Parent{ID: s.of, Kind: dag.Merge})
+			if s.fails = r.IntN(3) == 0; s.fails {
+				s.Content, s.Attrs["is_error"] = fmt.Sprintf("[tool_result error]\nno f%d", i), "true"
+			}
+			if s.answers = !s.guest && r.IntN(4) == 0; s.answers {
+				s.Author, s.result, s.prompt = "human:lead", false, true
+			}
+			if open = slices.Delete(open, at, at+1); of != all[i-1].ID {
+				s.Parents = append(s.Parents, dag.Parent{ID: of, Kind: dag.Merge})
 			}
 		}
 		if s.guest && s.prompt { // the words of a person, by a key that speaks for nobody
@@ -62,13 +78,16 @@ func steps(r *rand.Rand, name string, n int) (all []step) {
 	return all
 }
 
-// shares returns the features that turns have as calls and results, by the words of docs/contexts.md.
-func shares(all []step, quota int) map[dag.TurnID]dag.PPM {
-	of, text, tools := map[dag.TurnID]dag.PPM{}, 0, 0
+// A share is what turns have as calls and results, and how much less it is since they no longer hold.
+type share struct{ has, less dag.PPM }
+
+// shares returns the shares of calls and results, by the words of docs/contexts.md.
+func shares(all []step, quota int) map[dag.TurnID]share {
+	text, tools := 0, 0
 	var calls []step
 	for _, s := range all {
 		text += len(s.Content)
-		if s.call || s.Role == dag.RoleTool {
+		if s.call || s.result {
 			tools += len(s.Content)
 		}
 		if s.call {
@@ -76,13 +95,50 @@ func shares(all []step, quota int) map[dag.TurnID]dag.PPM {
 		}
 	}
 	slices.Reverse(calls)
-	share := 1_000_000 * tools / text
-	for n := 0; n < len(calls) && len(of) < quota; n++ {
-		c, v := calls[n], dag.PPM(share*(quota-n)/quota)
-		of[c.ID] = v
+	calls = calls[:min(len(calls), quota)]
+	results := func(c step) (of []step) {
 		for _, s := range all {
-			if len(of) < quota && s.result && slices.ContainsFunc(s.Parents, func(p dag.Parent) bool { return p.ID == c.ID }) {
-				of[s.ID] = max(of[s.ID], v)
+			if s.Role == dag.RoleTool && slices.ContainsFunc(s.Parents, func(p dag.Parent) bool { return p.ID == c.ID }) {
+				of = append(of, s)
+			}
+		}
+		return of
+	}
+	less := map[dag.TurnID][]int{} // in eighths, for each call that it belongs to
+	written := map[int]bool{}
+	for _, c := range calls {
+		call, result := 0, 0
+		theirs := results(c)
+		failed := len(theirs) > 0 && !slices.ContainsFunc(theirs, func(s step) bool { return !s.fails })
+		if !slices.ContainsFunc(theirs, func(s step) bool { return s.answers }) {
+			if c.writes && failed && written[c.file] {
+				call, result = 8, 8
+			} else if c.writes && failed {
+				call = 4
+			} else if c.writes {
+				result = 8
+			} else if written[c.file] {
+				result = 1
+			}
+			if c.writes && !failed {
+				written[c.file] = true
+			}
+		}
+		less[c.ID] = append(less[c.ID], call)
+		for _, s := range theirs {
+			less[s.ID] = append(less[s.ID], result)
+		}
+	}
+	all1 := 1_000_000 * tools / text
+	of, n := map[dag.TurnID]share{}, 0
+	for id, l := range less {
+		of[id] = share{0, dag.PPM(all1 * slices.Min(l) / 8)}
+	}
+	for i, c := range calls {
+		for _, s := range append([]step{c}, results(c)...) {
+			if known := of[s.ID]; n < quota && slices.Min(less[s.ID]) < 8 && known.has == 0 && !s.answers {
+				of[s.ID] = share{dag.PPM(all1 * (quota - i) / quota), known.less}
+				n++
 			}
 		}
 	}
@@ -99,7 +155,7 @@ func TestCalls(t *testing.T) {
 	p.Quotas[contexts.FromCalls], p.Budget = 7, 100_000
 	must(0, k.Policies().Register(t.Context(), tenant, must(policy.Bind("few-calls@1", p))))
 	key := access.As(t.Context(), access.Identity{Subject: "0123456789abcdef", Role: access.Agent})
-	calls, results := 0, 0
+	calls, results, lost := 0, 0, 0
 	for n := range 40 {
 		all := steps(r, fmt.Sprint(n, " ", seed), 4+r.IntN(40))
 		for _, s := range all {
@@ -114,25 +170,31 @@ func TestCalls(t *testing.T) {
 		anchor := past[until-1].ID
 		want := shares(past, 7)
 		i := must(k.Contexts().Assemble(t.Context(), tenant, api.ContextRequest{Task: "the parser", Anchor: anchor.String(), Policy: "few-calls@1", Budget: 100_000}))
-		got := map[dag.TurnID]dag.PPM{}
+		got := map[dag.TurnID]share{}
 		for j := range i.Context.Candidates {
 			c := &i.Context.Candidates[j]
-			if !c.From[contexts.FromCalls] {
-				continue
+			id := must(dag.ParseTurnID(c.ID))
+			got[id] = share{c.Features[contexts.FeatureCall] + c.Features[contexts.FeatureResult], c.Features[contexts.FeatureSuperseded]}
+			if from := c.From[contexts.FromCalls]; from != (want[id].has > 0) {
+				t.Fatalf("session %d around %d: turn %s comes from calls: %v", n, until, id, from)
 			}
-			got[must(dag.ParseTurnID(c.ID))] = c.Features[contexts.FeatureCall] + c.Features[contexts.FeatureResult]
-			if c.Features[contexts.FeatureCall] > 0 {
+			switch {
+			case c.Features[contexts.FeatureCall] > 0:
 				calls++
-			} else {
+			case c.Features[contexts.FeatureResult] > 0:
 				results++
+			}
+			if got[id].less > 0 {
+				lost++
 			}
 		}
 		for _, s := range past {
 			prompt := slices.ContainsFunc(i.Context.Candidates, func(c contexts.Candidate) bool {
 				return c.ID == s.ID.String() && c.Features[contexts.FeaturePrompt] > 0
 			})
-			if got[s.ID] != want[s.ID] || prompt != (s.prompt && len(want) > 0) {
-				t.Fatalf("session %d around %d: turn %s %q (guest %v) has the share %d, want %d; a prompt %v, want %v", n, until, s.Role, s.Content, s.guest, got[s.ID], want[s.ID], prompt, s.prompt)
+			of, found := got[s.ID]
+			if found && of != want[s.ID] || !found && want[s.ID].has > 0 || prompt != (s.prompt && len(want) > 0) {
+				t.Fatalf("session %d around %d: turn %s %q (guest %v) has the share %v, want %v; a prompt %v, want %v", n, until, s.Role, s.Content, s.guest, of, want[s.ID], prompt, s.prompt)
 			}
 		}
 		if err := failed(i.Context); err != nil {
@@ -142,8 +204,8 @@ func TestCalls(t *testing.T) {
 			t.Fatalf("replay: %s, %s", r.Outcome, r.Reason)
 		}
 	}
-	if calls < 50 || results < 20 {
-		t.Errorf("%d calls and %d results", calls, results)
+	if calls < 50 || results < 20 || lost < 20 {
+		t.Errorf("%d calls and %d results, of which %d no longer hold", calls, results, lost)
 	}
 }
 

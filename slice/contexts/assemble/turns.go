@@ -32,6 +32,7 @@ type turnSource struct {
 	// Under gkc/2.
 	counted map[dag.TurnID]counted         // the standings of turns; includes every turn of another role than assistant in the lineage
 	calls   []slice.Call                   // of the agent in the anchor's conversation, the newest first; nil under version 1
+	less    map[dag.TurnID]dag.PPM         // by turn, of calls and results that no longer hold: how much less they are worth
 	lasts   map[dag.ConversationID]dag.Seq // by conversation: the sequence number of its last turn at rulesAsOf
 	lineage []dag.ConversationID           // the anchor's conversation, the conversation from which it was spawned, and so on
 }
@@ -184,6 +185,7 @@ func (g *turnSource) fromIndex(x *retrieval.Index, search *retrieval.Policy, q *
 				break
 			}
 		}
+		c.Features[contexts.FeatureSuperseded] = dag.PPM(uint64(g.share) * uint64(g.less[c.id]) / uint64(dag.One))
 		c.Features[contexts.FeatureRecency] = retrieval.Halved(int64(g.reference)-int64(c.createdAt), g.policy.HalfLife)
 	}
 }
@@ -297,10 +299,12 @@ func (g *turnSource) fromConversation(turns iter.Seq[*retrieval.Turn]) {
 func (g *turnSource) fromCalls(x *retrieval.Index) {
 	quota := g.policy.Quotas[contexts.FromCalls]
 	left := quota
-	for n := 0; n < len(g.calls) && left > 0; n++ {
+	calls := g.calls[:min(len(g.calls), quota)]
+	g.supersede(x, calls)
+	for n := 0; n < len(calls) && left > 0; n++ {
 		share := dag.PPM(uint64(g.share) * uint64(quota-n) / uint64(quota))
-		left -= g.fromCall(x, g.calls[n].ID, contexts.FeatureCall, share)
-		for _, r := range g.calls[n].Results {
+		left -= g.fromCall(x, calls[n].ID, contexts.FeatureCall, share)
+		for _, r := range calls[n].Results {
 			if left > 0 && g.counted[r].Standing == dag.StandingOutside {
 				left -= g.fromCall(x, r, contexts.FeatureResult, share)
 			}
@@ -308,10 +312,11 @@ func (g *turnSource) fromCalls(x *retrieval.Index) {
 	}
 }
 
-// fromCall gathers a call or a result, and returns how many candidates have come from calls. A result of several calls has the share of the newest, which comes first.
+// fromCall gathers a call or a result, and returns how many candidates have come from calls. A result of several calls has the share of the newest, which comes first. What is
+// worthless comes from no call.
 func (g *turnSource) fromCall(x *retrieval.Index, id dag.TurnID, f contexts.Feature, share dag.PPM) int {
 	t, ok := x.Turn(id)
-	if !ok {
+	if !ok || g.less[id] == worthless {
 		return 0
 	}
 	c := g.candidate(&t)
@@ -320,6 +325,63 @@ func (g *turnSource) fromCall(x *retrieval.Index, id dag.TurnID, f contexts.Feat
 	}
 	from(c, contexts.FromCalls, f, share)
 	return 1
+}
+
+// How much less calls and results are worth that no longer hold, in ppm.
+const (
+	worthless = dag.One     // what writing returned, since the call says it; a write that failed and was done later, and that failure
+	undone    = dag.One / 2 // a write that failed: its result, which says so, comes before it
+	outdated  = dag.One / 8 // what was read of things that were all written later: with these writes it says how they are now
+)
+
+// supersede finds out which calls and results no longer hold. calls begin with the newest. A call that a person answered in the place of its result holds, since the answer
+// says what became of it. A result of several calls is worth what it is worth for the best of them.
+func (g *turnSource) supersede(x *retrieval.Index, calls []slice.Call) {
+	g.less = map[dag.TurnID]dag.PPM{}
+	lower := func(c *slice.Call, call, results dag.PPM) {
+		g.less[c.ID] = call
+		for _, r := range c.Results {
+			less := results
+			if known, ok := g.less[r]; ok {
+				less = min(less, known)
+			}
+			g.less[r] = less
+		}
+	}
+	written := map[dag.Thing]bool{} // by later calls
+	for i := range calls {
+		c := &calls[i]
+		t, _ := x.Turn(c.ID)
+		again := len(c.Things) > 0 && !slices.ContainsFunc(c.Things, func(thing dag.Thing) bool { return !written[thing] })
+		switch failed, answered := g.outcome(x, c); {
+		case answered:
+			lower(c, 0, 0)
+		case t.Writes && failed && again:
+			lower(c, worthless, worthless)
+		case t.Writes && failed:
+			lower(c, undone, 0)
+		case t.Writes:
+			lower(c, 0, worthless)
+			for _, thing := range c.Things {
+				written[thing] = true
+			}
+		case again:
+			lower(c, 0, outdated)
+		default:
+			lower(c, 0, 0)
+		}
+	}
+}
+
+// outcome reports whether all results of a call say that it failed, and whether a person answered in the place of one.
+func (g *turnSource) outcome(x *retrieval.Index, c *slice.Call) (failed, answered bool) {
+	failed = len(c.Results) > 0
+	for _, r := range c.Results {
+		t, _ := x.Turn(r)
+		failed = failed && t.Fails
+		answered = answered || g.counted[r].Standing.Orders()
+	}
+	return failed, answered
 }
 
 // fromSystem gathers the turns of standing system in the lineage. They are constraints even if their conversation is out of bounds.
