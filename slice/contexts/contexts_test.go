@@ -218,6 +218,25 @@ func TestForged(t *testing.T) {
 	}
 }
 
+// TestPolicyVersions refuses what a version of policies has not.
+func TestPolicyVersions(t *testing.T) {
+	for name, change := range map[string]func(p *contexts.Policy){
+		"a quota of calls":               func(p *contexts.Policy) { p.Quotas[contexts.FromCalls] = 1 },
+		"a weight of calls":              func(p *contexts.Policy) { p.Weights[contexts.FeatureCall] = 1 },
+		"a penalty for what is outdated": func(p *contexts.Policy) { p.Weights[contexts.FeatureSuperseded] = 1 },
+		"no version":                     func(p *contexts.Policy) { p.Version = 0 },
+		"a later version":                func(p *contexts.Policy) { p.Version = 3 },
+	} {
+		p := contexts.DefaultV1()
+		if err := p.Check(); err != nil {
+			t.Fatal(err)
+		}
+		if change(&p); !errors.Is(p.Check(), policy.ErrRange) {
+			t.Errorf("%s: %v", name, p.Check())
+		}
+	}
+}
+
 // TestSelect compares the choice with one that looks at all candidates at each step.
 func TestSelect(t *testing.T) {
 	chosen, skipped, penalised := 0, 0, 0

@@ -1,6 +1,7 @@
 package assemble_test
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice/contexts"
+	"github.com/graphkernel/graphkernel/standing"
 	"github.com/graphkernel/graphkernel/token"
 )
 
@@ -234,9 +236,10 @@ func TestChat(t *testing.T) {
 		}
 		drafts = append(drafts, d)
 	}
-	must(k.Turns().Admit(t.Context(), tenant, drafts))
+	thanks := dag.Draft{ID: dag.ExternalTurnID("chat", "thanks"), Conversation: in, Role: dag.RoleUser, Author: "human:lead", Content: "Thanks.", CreatedAt: dag.Time(1_770_000_100_000_000), Parents: []dag.Parent{{ID: drafts[29].ID, Kind: dag.Reply}}}
+	must(k.Turns().Admit(t.Context(), tenant, append(drafts, thanks)))
 	turns := func(q api.ContextRequest) (ids []dag.TurnID) {
-		q.Budget = 600
+		q.Budget = cmp.Or(q.Budget, 600)
 		b := must(k.Contexts().Assemble(t.Context(), tenant, q)).Context
 		for i := range b.Turns {
 			ids = append(ids, b.Turns[i].ID)
@@ -250,8 +253,40 @@ func TestChat(t *testing.T) {
 			t.Errorf("turn %s is not there: with an anchor %v, without %v", id, with, without)
 		}
 	}
+	if ids := turns(api.ContextRequest{Task: "zebra of matter 4", Anchor: thanks.ID.String(), Budget: 8000}); !slices.Contains(ids, thanks.ID) {
+		t.Errorf("what was just said is not there, and there is room: %v", ids)
+	}
 	if ids := turns(api.ContextRequest{Anchor: last.String()}); !slices.Contains(ids, last) || !slices.Contains(ids, drafts[28].ID) {
 		t.Errorf("without a task: %v", ids)
+	}
+}
+
+// TestCallsOutside has the words of an agent count as data, by a rule of standing: what it did is then no source of contexts.
+func TestCallsOutside(t *testing.T) {
+	k := over(t, stores["memory"](t), token.NewAuthority(ring(t, "k1")))
+	all := steps(rand.New(rand.NewPCG(3, 3)), "outside", 30)
+	for _, s := range all {
+		must(k.Turns().Admit(t.Context(), tenant, []dag.Draft{s.Draft}))
+	}
+	calls := func() (n int) {
+		b := must(k.Contexts().Assemble(t.Context(), tenant, api.ContextRequest{Task: "the parser", Anchor: all[29].ID.String()})).Context
+		if err := failed(b); err != nil {
+			t.Fatal(err)
+		}
+		for i := range b.Candidates {
+			if b.Candidates[i].From[contexts.FromCalls] {
+				n++
+			}
+		}
+		return n
+	}
+	if calls() == 0 {
+		t.Fatal("no call is a candidate")
+	}
+	must(0, k.Policies().Register(t.Context(), tenant, must(policy.Bind("doubtful@1", standing.NewPolicy(standing.Rule{Role: dag.RoleAssistant, Standing: standing.Outside})))))
+	must(k.Standings().Set(t.Context(), tenant, api.NewStanding{PolicyID: "doubtful@1", Retroactive: true}))
+	if n := calls(); n != 0 {
+		t.Errorf("%d candidates come from the calls of an agent whose words count as data", n)
 	}
 }
 
