@@ -61,26 +61,14 @@ func pages(ctx context.Context, r *report, y *yard, turns, length, rounds int) (
 	if err != nil {
 		return err
 	}
-	service, err := server.New(ctx, server.Config{
-		Kernel: k, Log: slog.New(slog.DiscardHandler), Clock: time.Now, Limits: server.Limits{Rate: -1},
-		Pages: func(service http.Handler) ([]string, server.Pages, error) {
-			c, err := console.New(console.Config{Service: service, Clock: time.Now, Version: "bench"})
-			return c.Paths(), c, err
-		},
-	})
+	site, err := serve(ctx, k)
 	if err != nil {
 		return err
 	}
-	defer service.Stop()
-	site := httptest.NewServer(service)
-	defer site.Close()
-	key, _, err := k.Keys().Create(ctx, dag.DefaultTenant, access.Admin, "")
-	if err != nil {
-		return err
-	}
+	defer site.stop()
 	var candidates []*candidate
 	for _, p := range l.addresses(shown) {
-		c := &candidate{name: p.name, run: func(ctx context.Context, i int) error { return read(ctx, site.URL+p.path(i), key) }}
+		c := &candidate{name: p.name, run: func(ctx context.Context, i int) error { return read(ctx, site.url+p.path(i), site.key) }}
 		if err := c.warm(ctx, 1); err != nil {
 			return err
 		}
@@ -95,6 +83,36 @@ func pages(ctx context.Context, r *report, y *yard, turns, length, rounds int) (
 	}
 	r.table(fmt.Sprintf("Pages of the console, %d turns in SQLite", turns), rows)
 	return nil
+}
+
+// A site is a service over HTTP, with its console.
+type site struct {
+	url, key string
+	stop     func()
+}
+
+// serve serves a kernel on loopback.
+func serve(ctx context.Context, k *kernel.Kernel) (*site, error) {
+	service, err := server.New(ctx, server.Config{
+		Kernel: k, Log: slog.New(slog.DiscardHandler), Clock: time.Now, Limits: server.Limits{Rate: -1},
+		Pages: func(service http.Handler) ([]string, server.Pages, error) {
+			c, err := console.New(console.Config{Service: service, Clock: time.Now, Version: "bench"})
+			return c.Paths(), c, err
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	key, _, err := k.Keys().Create(ctx, dag.DefaultTenant, access.Admin, "")
+	if err != nil {
+		service.Stop()
+		return nil, err
+	}
+	at := httptest.NewServer(service)
+	return &site{at.URL, key, func() {
+		at.Close()
+		service.Stop()
+	}}, nil
 }
 
 // handedOut are ids of what was handed out.

@@ -34,7 +34,7 @@ type suite struct {
 }
 
 // The groups, by the names that -only takes.
-var groups = []string{"memory", "import", "issue", "evidence", "knowledge", "search", "vectors", "contexts", "pages", "atlas", "beliefs", "load", "warm", "clients", "cold", "open", "crossings", "hubs", "irc", "hooks"}
+var groups = []string{"memory", "import", "issue", "evidence", "knowledge", "search", "vectors", "contexts", "answers", "pages", "atlas", "beliefs", "load", "warm", "clients", "cold", "open", "crossings", "hubs", "irc", "hooks"}
 
 func (s *suite) wants(group string) bool { return len(s.only) == 0 || slices.Contains(s.only, group) }
 
@@ -91,6 +91,13 @@ func (s *suite) run(ctx context.Context, r *report, folder string) (err error) {
 	if s.wants("contexts") {
 		if err := agents(ctx, r, y, s.searched[len(s.searched)-1], s.length, s.rounds, s.clients, s.each); err != nil {
 			return err
+		}
+	}
+	if s.wants("answers") {
+		for _, turns := range s.sizes {
+			if err := answering(ctx, r, y, turns, s.length, s.rounds); err != nil {
+				return err
+			}
 		}
 	}
 	if s.wants("pages") {

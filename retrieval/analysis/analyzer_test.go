@@ -1,6 +1,7 @@
 package analysis_test
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -29,5 +30,25 @@ func TestTerms(t *testing.T) {
 	}
 	if got := analysis.None.Terms(nil, "The cats"); !slices.Equal(got, []string{"the", "cats"}) {
 		t.Errorf("without stems: %q", got)
+	}
+}
+
+// TestStemBegins holds that a term begins with the byte with which its word begins; coverage of a task rests on it.
+func TestStemBegins(t *testing.T) {
+	text, err := os.ReadFile("../embed/static/vocabulary.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	for p := range analysis.Pieces(string(text)) {
+		if term := analysis.English.Term(p); term != "" {
+			seen++
+			if term[0] != p.Text[0] {
+				t.Errorf("%q has the term %q", p.Text, term)
+			}
+		}
+	}
+	if seen < 10_000 {
+		t.Errorf("%d terms: too few to tell", seen)
 	}
 }

@@ -28,10 +28,15 @@ type Sufficiency struct {
 // not count, and forms of a word count as one word. A task without words is fully covered.
 func (b *Bundle) Sufficiency() Sufficiency {
 	a := analysis.English
+	asked := a.Terms(nil, b.Request.Task)
+	begins := map[byte]bool{} // a stem begins as its word does
+	for _, term := range asked {
+		begins[term[0]] = true
+	}
 	there, known := map[string]bool{}, map[analysis.Piece]bool{}
 	add := func(text string) {
 		for p := range analysis.Pieces(text) {
-			if !known[p] { // most words come many times, and a stem costs more than a look
+			if p.Text != "" && begins[p.Text[0]] && !known[p] { // most words come many times, and a stem costs more than a look
 				known[p] = true
 				there[a.Term(p)] = true
 			}
