@@ -352,7 +352,7 @@ func (g *turnSource) supersede(x *retrieval.Index, calls []slice.Call) {
 	for i := range calls {
 		c := &calls[i]
 		t, _ := x.Turn(c.ID)
-		again := len(c.Things) > 0 && !slices.ContainsFunc(c.Things, func(thing dag.Thing) bool { return !written[thing] })
+		again := !slices.ContainsFunc(c.Things, func(thing dag.Thing) bool { return !written[thing] })
 		switch failed, answered := g.outcome(x, c); {
 		case answered:
 			lower(c, 0, 0)
