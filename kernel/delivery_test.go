@@ -14,6 +14,8 @@ import (
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/retrieval"
+	"github.com/graphkernel/graphkernel/retrieval/find"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/slice/contexts/assemble"
 	"github.com/graphkernel/graphkernel/slice/issued"
@@ -47,7 +49,7 @@ func workedIn(t *testing.T, k *kernel.Kernel, after *dag.TurnID, folder, name st
 	return ids
 }
 
-// TestFolder holds that a context of a folder has no turn of a session that was held in another, and no fact that was learned there; and that it replays.
+// TestFolder holds that a context of a folder has no turn of a session that was held in another, and no fact that was learned there, that it replays, and that a search within a folder finds none either.
 func TestFolder(t *testing.T) {
 	for name := range stores {
 		t.Run(name, func(t *testing.T) {
@@ -84,6 +86,15 @@ func TestFolder(t *testing.T) {
 						t.Errorf("turn %s of another folder is a candidate", x.ID)
 					}
 				}
+			}
+			found := must(k.Turns().Search(ctx, tenant, find.Request{Query: retrieval.Query{Text: task, Limit: 10, Attributes: map[string]string{"cwd": "/home/u/shop"}}}))
+			for _, h := range found.Hits {
+				if h.Turn.Conversation != dag.ExternalConversationID("delivery", "shop") {
+					t.Errorf("a search within a folder finds turn %s of another", h.Turn.ID)
+				}
+			}
+			if len(found.Hits) < 2 {
+				t.Errorf("%d hits within a folder", len(found.Hits))
 			}
 			if _, prompt := ask(api.ContextRequest{Task: task, Except: []dag.ConversationID{dag.ExternalConversationID("delivery", "shop")}}); strings.Contains(prompt, "valid passwords") || strings.Contains(prompt, "shop bug") || !strings.Contains(prompt, "merger team") {
 				t.Errorf("all but one conversation:\n%s", prompt)
