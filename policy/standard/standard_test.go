@@ -15,7 +15,7 @@ func TestStandard(t *testing.T) {
 	if err != nil || len(r.All()) != 23 {
 		t.Fatalf("%d policies, %v", len(r.All()), err)
 	}
-	if got := r.Fingerprint(); got != "5b6809798a68cdb8" {
+	if got := r.Fingerprint(); got != "8828e68ee6f55949" {
 		t.Errorf("fingerprint %s", got)
 	}
 	for _, p := range r.All() {

@@ -145,12 +145,12 @@ func Profiles() map[policy.ID]Policy {
 	const tenth, hundredth = dag.One / 10, dag.One / 100
 	profiles := map[policy.ID]Policy{}
 	for id, r := range map[policy.ID]row{
-		"base@1":       {10, 8, 4, 3, 5, 7, 3, 69, 85, 8000},
-		"coding@1":     {15, 12, 3, 2, 6, 8, 4, 24, 85, 8000},
-		"research@1":   {8, 5, 8, 9, 7, 5, 2, 168, 80, 12000},
-		"managerial@1": {7, 6, 5, 7, 4, 9, 5, 72, 90, 8000},
-		"worker@1":     {13, 13, 4, 3, 5, 7, 4, 12, 85, 8000},
-		"personal@1":   {10, 9, 3, 2, 5, 6, 3, 720, 85, 8000},
+		"elephant-base@1":       {10, 8, 4, 3, 5, 7, 3, 69, 85, 8000},
+		"elephant-coding@1":     {15, 12, 3, 2, 6, 8, 4, 24, 85, 8000},
+		"elephant-research@1":   {8, 5, 8, 9, 7, 5, 2, 168, 80, 12000},
+		"elephant-managerial@1": {7, 6, 5, 7, 4, 9, 5, 72, 90, 8000},
+		"elephant-worker@1":     {13, 13, 4, 3, 5, 7, 4, 12, 85, 8000},
+		"elephant-personal@1":   {10, 9, 3, 2, 5, 6, 3, 720, 85, 8000},
 	} {
 		p := DefaultV1()
 		p.Weights[FeatureTask], p.Weights[FeatureRecency] = r.task*tenth, r.recency*tenth
