@@ -53,7 +53,6 @@ var strategies = []Strategy{
 	searched("search "+string(retrieval.FindPolicyID), retrieval.FindPolicyID),
 	assembled(contexts.DefaultV1ID, contexts.DefaultV1()),
 	assembled(contexts.DefaultID, contexts.Default()),
-	assembled(contexts.DensePolicyID, contexts.Profiles()[contexts.DensePolicyID]),
 	{Name: "facts", Choose: walk, Facts: true},
 	{Name: "search + facts", Choose: both, Facts: true},
 }

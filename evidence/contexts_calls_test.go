@@ -10,13 +10,13 @@ import (
 	"github.com/graphkernel/graphkernel/slice/contexts"
 )
 
-// newCalls makes the sample of gkc/2 under a policy of the second type: three calls of an agent and two results are candidates of the source calls. A call and a result no longer hold.
+// newCalls makes the sample of gkc/2 under a policy of the second type: three calls of an agent and two results are candidates of the source calls. A call and a result no longer hold, and long turns are worth less.
 func (c *corpus) newCalls() *countedSample {
 	s := c.newCounted()
 	s.policy.Version = 2
 	s.policy.Quotas[contexts.FromCalls] = 5
 	s.policy.Weights[contexts.FeatureCall], s.policy.Weights[contexts.FeatureResult] = 5_000_000, 3_500_000
-	s.policy.Weights[contexts.FeatureSuperseded] = 5_000_000
+	s.policy.Weights[contexts.FeatureSuperseded], s.policy.Weights[contexts.FeatureLength] = 5_000_000, 7_000_000
 	s.called(3, contexts.FeatureCall, 700_000)
 	s.called(4, contexts.FeatureCall, 698_600)
 	s.called(9, contexts.FeatureCall, 1)
@@ -24,6 +24,11 @@ func (c *corpus) newCalls() *countedSample {
 	s.called(6, contexts.FeatureResult, 698_600)
 	s.superseded(4, 350_000)
 	s.superseded(6, 87_500)
+	for i := range s.candidates {
+		if c := &s.candidates[i]; c.Kind == contexts.KindTurn {
+			c.Features[contexts.FeatureLength] = dag.PPM(700 * c.Cost)
+		}
+	}
 	return s
 }
 
@@ -68,6 +73,8 @@ func (c *corpus) callsContexts() {
 		s.candidates[s.at(4)].Features[contexts.FeatureCall] = 0
 	})
 	good("superseded_free", "A policy with no penalty for what no longer holds.", func(s *countedSample) { s.policy.Weights[contexts.FeatureSuperseded] = 0 })
+	good("length_whole", "A turn that costs all of the budget.", func(s *countedSample) { s.candidates[s.at(2)].Features[contexts.FeatureLength] = dag.One })
+	good("length_free", "A policy with no penalty for length.", func(s *countedSample) { s.policy.Weights[contexts.FeatureLength] = 0 })
 	good("weights_none", "A policy that gives calls no weight.", func(s *countedSample) {
 		s.policy.Weights[contexts.FeatureCall], s.policy.Weights[contexts.FeatureResult] = 0, 0
 	})
@@ -98,6 +105,10 @@ func (c *corpus) callsForgeries() {
 			at := slices.IndexFunc(s.candidates, func(c contexts.Candidate) bool { return c.Kind == contexts.KindFact })
 			s.candidates[at].Features[contexts.FeatureSuperseded] = 9
 		}},
+		{"candidates_length_fact", "A fact with a length.", func(s *countedSample) {
+			at := slices.IndexFunc(s.candidates, func(c contexts.Candidate) bool { return c.Kind == contexts.KindFact })
+			s.candidates[at].Features[contexts.FeatureLength] = 9
+		}},
 		{"candidates_quota", "More calls and results than the quota allows.", func(s *countedSample) { s.policy.Quotas[contexts.FromCalls] = 4 }},
 		{"candidates_off", "Calls, though the policy does not ask for them.", func(s *countedSample) { s.policy.Quotas[contexts.FromCalls] = 0 }},
 		{"candidates_fact", "A fact from calls.", func(s *countedSample) {
@@ -107,16 +118,27 @@ func (c *corpus) callsForgeries() {
 		{"candidates_old_policy", "Calls under a policy of the first type, which has no such source.", func(s *countedSample) {
 			s.policy.Version, s.policy.Quotas[contexts.FromCalls] = 1, 0
 			s.policy.Weights[contexts.FeatureCall], s.policy.Weights[contexts.FeatureResult], s.policy.Weights[contexts.FeatureSuperseded] = 0, 0, 0
-			for _, turn := range []int{4, 6} {
-				s.superseded(turn, 0)
+			s.policy.Weights[contexts.FeatureLength] = 0
+			for i := range s.candidates {
+				s.candidates[i].Features[contexts.FeatureSuperseded], s.candidates[i].Features[contexts.FeatureLength] = 0, 0
 			}
 		}},
 		{"candidates_superseded_old_policy", "A turn no longer holds under a policy of the first type, which has no such feature.", func(s *countedSample) {
 			s.policy.Version, s.policy.Quotas[contexts.FromCalls] = 1, 0
 			s.policy.Weights[contexts.FeatureCall], s.policy.Weights[contexts.FeatureResult], s.policy.Weights[contexts.FeatureSuperseded] = 0, 0, 0
+			s.policy.Weights[contexts.FeatureLength] = 0
 			for i := range s.candidates {
 				c := &s.candidates[i]
-				c.From[contexts.FromCalls], c.Features[contexts.FeatureCall], c.Features[contexts.FeatureResult] = false, 0, 0
+				c.From[contexts.FromCalls], c.Features[contexts.FeatureCall], c.Features[contexts.FeatureResult], c.Features[contexts.FeatureLength] = false, 0, 0, 0
+			}
+		}},
+		{"candidates_length_old_policy", "A turn has a length under a policy of the first type, which has no such feature.", func(s *countedSample) {
+			s.policy.Version, s.policy.Quotas[contexts.FromCalls] = 1, 0
+			s.policy.Weights[contexts.FeatureCall], s.policy.Weights[contexts.FeatureResult], s.policy.Weights[contexts.FeatureSuperseded] = 0, 0, 0
+			s.policy.Weights[contexts.FeatureLength] = 0
+			for i := range s.candidates {
+				c := &s.candidates[i]
+				c.From[contexts.FromCalls], c.Features[contexts.FeatureCall], c.Features[contexts.FeatureResult], c.Features[contexts.FeatureSuperseded] = false, 0, 0, 0
 			}
 		}},
 		{"texts_result_agent", "What an agent said, as data, is a result.", func(s *countedSample) {
@@ -147,6 +169,7 @@ func (c *corpus) callsForgeries() {
 	for _, x := range []forgery{
 		{name: "selection_weight", why: "The policy gives calls another weight than the choice did.", change: func(b *contexts.Bundle) { b.Policy.Weights[contexts.FeatureCall] = 0 }},
 		{name: "selection_superseded", why: "The policy has another penalty for what no longer holds than the choice did.", change: func(b *contexts.Bundle) { b.Policy.Weights[contexts.FeatureSuperseded] = 0 }},
+		{name: "selection_length", why: "The policy has another penalty for length than the choice did.", change: func(b *contexts.Bundle) { b.Policy.Weights[contexts.FeatureLength] = 0 }},
 		{name: "snapshot_share", why: "A call has another share than the leaf of the tree.", but: []slice.CheckID{slice.CheckSnapshot}, change: func(b *contexts.Bundle) {
 			_, of := toldIn(b, 3)
 			of.Features[contexts.FeatureCall]++
@@ -171,10 +194,12 @@ func (c *corpus) callsForms(first []byte) {
 		{"malformed_quota_none_fail", "A policy of the second type without a quota of calls.", evidence.Malformed, once(first, `"calls":5,`, ``)},
 		{"malformed_weight_none_fail", "A policy of the second type without a weight of calls.", evidence.Malformed, once(first, `"call":5,`, ``)},
 		{"malformed_penalty_none_fail", "A policy of the second type without a penalty for what no longer holds.", evidence.Malformed, once(first, `,"superseded":5}`, `}`)},
+		{"malformed_length_none_fail", "A policy of the second type without a penalty for length.", evidence.Malformed, once(first, `"length":7,`, ``)},
 		{"malformed_old_quota_fail", "A policy of the first type with a quota of calls.", evidence.Malformed, once(first, `"context_policy_v2"`, `"context_policy_v1"`)},
 		{"malformed_new_type_fail", "A policy of the first type that says that it is of the second.", evidence.Malformed, once(old, `"context_policy_v1"`, `"context_policy_v2"`)},
 		{"malformed_older_feature_fail", "A context of gkc/1 with the feature call.", evidence.Malformed, firstOf(older, `"features":{`, `"features":{"call":1,`)},
 		{"malformed_older_superseded_fail", "A context of gkc/1 with the feature superseded.", evidence.Malformed, firstOf(older, `"features":{`, `"features":{"superseded":1,`)},
+		{"malformed_older_length_fail", "A context of gkc/1 with the feature length.", evidence.Malformed, firstOf(older, `"features":{`, `"features":{"length":1,`)},
 		{"malformed_older_source_fail", "A context of gkc/1 with the source calls.", evidence.Malformed, firstOf(older, `"from":["prompts"`, `"from":["calls","prompts"`)},
 		{"malformed_source_order_fail", "Sources that do not ascend.", evidence.Malformed, firstOf(first, `"from":["calls","search"`, `"from":["search","calls"`)},
 		{"malformed_share_fail", "A share of calls above 1.", evidence.Malformed, firstOf(first, `"call":700000`, `"call":1000001`)},

@@ -193,7 +193,7 @@ func TestContextAsOf(t *testing.T) {
 
 // eitherContext draws a policy for contexts, with or without vectors.
 func eitherContext(r *rand.Rand) policy.ID {
-	return []policy.ID{contexts.DefaultID, contexts.DensePolicyID}[r.IntN(2)]
+	return []policy.ID{contexts.DefaultID, contexts.DefaultV1ID}[r.IntN(2)]
 }
 
 // bare is what was chosen from what, without leaves, which rest on random salts.

@@ -94,7 +94,7 @@ func TestSearchByGraph(t *testing.T) {
 	if f := must(k.Turns().Search(t.Context(), tenant, find.Request{Within: within, Policy: retrieval.DensePolicyID, Query: retrieval.Query{Text: drafts[3].Content, Limit: 10}})); f.Approximate || len(f.Hits) == 0 {
 		t.Errorf("within evidence: %d hits, approximate: %t", len(f.Hits), f.Approximate)
 	}
-	context := must(k.Contexts().Assemble(t.Context(), tenant, api.ContextRequest{Task: "a hound plays music", Policy: "context-dense@1"}))
+	context := must(k.Contexts().Assemble(t.Context(), tenant, api.ContextRequest{Task: "a hound plays music", Policy: "context@2"}))
 	if replay := must(k.Slices().Replay(t.Context(), tenant, context.Bundle)); replay.Outcome != kernel.Identical {
 		t.Errorf("a context by vectors replays as %s: %s", replay.Outcome, replay.Reason)
 	}

@@ -78,12 +78,13 @@ func DensePolicy() Policy {
 	return p
 }
 
-// FindPolicy returns the parameters of the policy find@2, the search for people, programs and agents: recall@1 with vectors, in which calls and results of
-// an agent have no neighbours. It finds nothing where nothing supports a hit. Its scores are sums, so contexts can use it.
+// FindPolicy returns the parameters of the policy find@2, the search for people, programs and agents: recall@1 with vectors and more neighbours, of which
+// calls and results of an agent have none. It finds nothing where nothing supports a hit. Its scores are sums, so contexts can use it.
 func FindPolicy() Policy {
 	p := DefaultPolicy()
 	p.Words.K1, p.Words.B = 800_000, 450_000
 	p.Dense = Dense{Embedder: embed.StaticID, Weight: 450_000}
+	p.Reach = 5
 	p.People, p.NamesByUse, p.NearTerms, p.Floor = true, true, true, 550_000
 	return p
 }

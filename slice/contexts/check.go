@@ -89,7 +89,7 @@ var (
 	has = map[Kind][]Feature{
 		KindBelief: {FeatureConfidence, FeatureContested, FeatureEvidence, FeatureTask},
 		KindFact:   {FeatureConfidence, FeatureEvidence, FeatureTask},
-		KindTurn:   {FeatureCall, FeaturePrompt, FeatureRecency, FeatureRecent, FeatureResult, FeatureSalience, FeatureSlice, FeatureSuperseded, FeatureTask},
+		KindTurn:   {FeatureCall, FeatureLength, FeaturePrompt, FeatureRecency, FeatureRecent, FeatureResult, FeatureSalience, FeatureSlice, FeatureSuperseded, FeatureTask},
 	}
 )
 

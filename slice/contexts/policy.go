@@ -45,6 +45,7 @@ const (
 	FeatureConfidence                // of a fact or a belief
 	FeatureContested                 // of a belief: 1 if a proposal that contradicts it is waiting for a decision. It lowers the score
 	FeatureEvidence                  // of a fact or a belief: 1 if it names a turn, otherwise one half
+	FeatureLength                    // of a turn: the share of the budget that its text costs, times the share of the conversation's text that is in calls and results. It lowers the score
 	FeaturePrompt                    // of a turn that a person said in the conversation: the share of the conversation's text that others said; under version 2 the share that is in calls and results
 	FeatureRecency                   // 1, halved for each half-life between the turn and the newest turn of the view
 	FeatureRecent                    // of the last turns of the conversation: falling from that share towards 0
@@ -56,10 +57,12 @@ const (
 	Features                         // the number of features
 )
 
-var features = [Features]string{"call", "confidence", "contested", "evidence", "prompt", "recency", "recent", "result", "salience", "slice", "superseded", "task"}
+var features = [Features]string{"call", "confidence", "contested", "evidence", "length", "prompt", "recency", "recent", "result", "salience", "slice", "superseded", "task"}
 
 // lowers reports whether the feature lowers the score.
-func (f Feature) lowers() bool { return f == FeatureContested || f == FeatureSuperseded }
+func (f Feature) lowers() bool {
+	return f == FeatureContested || f == FeatureLength || f == FeatureSuperseded
+}
 
 // String returns the name of the feature.
 func (f Feature) String() string { return features[f] }
@@ -109,10 +112,10 @@ func Default() Policy {
 	p.Version = 2
 	p.Quotas[FromCalls], p.Quotas[FromRecent], p.Quotas[FromSlice] = 500, 30, 0
 	p.Quotas[FromBeliefs], p.Quotas[FromFacts] = 16, 16 // they come before most calls, so they must be few
-	p.Weights[FeatureConfidence] = 4_000_000
-	p.Weights[FeaturePrompt], p.Weights[FeatureCall], p.Weights[FeatureResult] = 8_000_000, 5_000_000, 3_500_000
+	p.Weights[FeatureConfidence] = 8_000_000
+	p.Weights[FeaturePrompt], p.Weights[FeatureCall], p.Weights[FeatureResult] = 10_000_000, 10_000_000, 6_000_000
 	p.Weights[FeatureRecent], p.Weights[FeatureSlice] = 5_000_000, 0
-	p.Weights[FeatureSuperseded] = 5_000_000
+	p.Weights[FeatureSuperseded], p.Weights[FeatureLength] = 6_000_000, 7_000_000
 	p.Cost = 1_750_000
 	p.Search = retrieval.FindPolicyID
 	return p
@@ -130,11 +133,8 @@ func DefaultV1() Policy {
 	}
 }
 
-// DensePolicyID is the policy context@1 with a search that also finds texts in other words.
-const DensePolicyID policy.ID = "context-dense@1"
-
-// Profiles returns the policies that ship in addition to the default: DensePolicyID, and policies for kinds of work.
-// They do not consider goals and use yet, because no source provides these.
+// Profiles returns the policies that ship in addition to the defaults: the weights of the founding design for kinds of work, which are worse than the default at
+// all of them (docs/design/2026-11-30-profiles.md). They do not consider goals and use, because no source provides these.
 func Profiles() map[policy.ID]Policy {
 	type row struct {
 		task, recency, confidence, evidence, novelty, overlap, cost dag.PPM // tenths
@@ -160,16 +160,13 @@ func Profiles() map[policy.ID]Policy {
 		p.HalfLife, p.Budget = r.halfLife, r.budget
 		profiles[id] = p
 	}
-	p := DefaultV1()
-	p.Search = retrieval.DensePolicyID
-	profiles[DensePolicyID] = p
 	return profiles
 }
 
 // since returns the version that brought a source or a feature.
 func since(name string) int {
 	switch name {
-	case features[FeatureCall], features[FeatureResult], features[FeatureSuperseded], sources[FromCalls]:
+	case features[FeatureCall], features[FeatureLength], features[FeatureResult], features[FeatureSuperseded], sources[FromCalls]:
 		return 2
 	}
 	return 1

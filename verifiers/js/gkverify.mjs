@@ -372,8 +372,8 @@ const FACTS_DISCLOSURE = { ...HEADER, policy: FACT_POLICY, provenance: FACT_PROV
 const FEATURES = ["confidence", "contested", "evidence", "prompt", "recency", "recent", "salience", "slice", "task"];
 const WEIGHED = FEATURES.filter((name) => name !== "contested");
 const SOURCES = ["beliefs", "constraints", "facts", "prompts", "recent", "search", "slice"];
-const [FEATURES2, WEIGHED2, SOURCES2] = [["call", "result", "superseded", ...FEATURES], ["call", "result", ...WEIGHED], ["calls", ...SOURCES]];
-const LOWERS = ["contested", "superseded"]; // the features that lower a score; they have penalties in place of weights
+const [FEATURES2, WEIGHED2, SOURCES2] = [["call", "length", "result", "superseded", ...FEATURES], ["call", "result", ...WEIGHED], ["calls", ...SOURCES]];
+const LOWERS = ["contested", "length", "superseded"]; // the features that lower a score; they have penalties in place of weights
 const each = (names, form) => Object.fromEntries(names.map((name) => [name, form]));
 const isText0 = (most) => (v) => isText(v, most) && !v.includes("\0");
 const CONTEXT_POLICY = { type: /^context_policy_v1$/, alike: isDecimal, budget: [1, 1e6], facts: POLICY_ID, half_life_hours: [1, 100000], novelty: isWeight,
@@ -1229,13 +1229,13 @@ const numbersAgree = (v) => (v.request.past ? v.as_of === ruledAsOf(v) : v.as_of
 function candidatesHold(v, last) {
   const { as_of, candidates, policy } = v;
   const GIVEN = { belief: ["beliefs", "constraints", "facts"], fact: ["facts"], turn: ["calls", "prompts", "recent", "search", "slice", ...(isCounted(v) ? ["constraints"] : [])] };
-  const HAS = { belief: ["confidence", "contested", "evidence", "task"], fact: ["confidence", "evidence", "task"], turn: ["call", "prompt", "recency", "recent", "result", "salience", "slice", "superseded", "task"] };
+  const HAS = { belief: ["confidence", "contested", "evidence", "task"], fact: ["confidence", "evidence", "task"], turn: ["call", "length", "prompt", "recency", "recent", "result", "salience", "slice", "superseded", "task"] };
   const FROM = [["call", "calls"], ["prompt", "prompts"], ["recent", "recent"], ["result", "calls"], ["slice", "slice"]]; // where features come from
   const SAYS = [["call", ["agent"]], ["prompt", ["owner", "member"]], ["result", ["outside"]], ["superseded", ["agent", "outside"]]]; // what turns with features count for
   const OWED = { belief: ["owner", "member"], turn: ["system"] }; // what constraints count for
   const agrees = ({ kind, seq, from, features, standing }) => {
     const has = Object.keys(features);
-    return seq >= 1 && seq <= (kind === "belief" ? last : as_of) && from.length > 0 && from.every((source) => GIVEN[kind].includes(source)) && has.every((name) => HAS[kind].includes(name) && (name !== "superseded" || policy.penalties.superseded !== undefined))
+    return seq >= 1 && seq <= (kind === "belief" ? last : as_of) && from.length > 0 && from.every((source) => GIVEN[kind].includes(source)) && has.every((name) => HAS[kind].includes(name) && (!["length", "superseded"].includes(name) || policy.penalties[name] !== undefined))
       && FROM.every(([name, source]) => !has.includes(name) || from.includes(source))
       && (!standing || !from.includes("constraints") || OWED[kind].includes(standing)) && (!standing || SAYS.every(([name, all]) => !has.includes(name) || all.includes(standing)));
   };

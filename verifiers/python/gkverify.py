@@ -306,9 +306,9 @@ CONTEXT_POLICY = {"type": "context_policy_v1", "alike": is_decimal, "budget": ra
                   "half_life_hours": range(1, 10**5 + 1), "novelty": is_weight, "search": POLICY_ID, "slice": POLICY_ID,
                   "penalties": each("contested cost overlap", is_weight), "quotas": each(SOURCES, range(2001)),
                   "rules": is_plain(16384), "weights": each(WEIGHED, is_weight)}
-FEATURES2, SOURCES2 = "call result superseded " + FEATURES, "calls " + SOURCES
-LOWERS = ("contested", "superseded")  # the features that lower a score; they have penalties in place of weights
-CONTEXT_POLICY2 = {**CONTEXT_POLICY, "type": "context_policy_v2", "penalties": each("contested cost overlap superseded", is_weight), "quotas": each(SOURCES2, range(2001)), "weights": each("call result " + WEIGHED, is_weight)}
+FEATURES2, SOURCES2 = "call length result superseded " + FEATURES, "calls " + SOURCES
+LOWERS = ("contested", "length", "superseded")  # the features that lower a score; they have penalties in place of weights
+CONTEXT_POLICY2 = {**CONTEXT_POLICY, "type": "context_policy_v2", "penalties": each("contested cost length overlap superseded", is_weight), "quotas": each(SOURCES2, range(2001)), "weights": each("call result " + WEIGHED, is_weight)}
 CONTEXT_POLICIES = lambda v: CONTEXT_POLICY2 if member(v, "type") == "context_policy_v2" else CONTEXT_POLICY  # noqa: E731
 def is_sources(names): return lambda v: isinstance(v, list) and all(isinstance(x, str) and x in names.split() for x in v) and ascending(v)
 def is_item(v):
@@ -1071,7 +1071,7 @@ def candidates_hold(v, rules_as_of):
     owed = {"belief": ("owner", "member"), "turn": ("system",)}  # what constraints count for
     if is_counted(v): gives["turn"].add("constraints")
     can = {"belief": {"confidence", "contested", "evidence", "task"}, "fact": {"confidence", "evidence", "task"},
-           "turn": {"call", "prompt", "recency", "recent", "result", "salience", "slice", "superseded", "task"}}
+           "turn": {"call", "length", "prompt", "recency", "recent", "result", "salience", "slice", "superseded", "task"}}
     says = {"call": ("agent",), "prompt": ("owner", "member"), "result": ("outside",), "superseded": ("agent", "outside")}  # what turns with features count for
     came = (("call", "calls"), ("prompt", "prompts"), ("recent", "recent"), ("result", "calls"), ("slice", "slice"))
     for c in v["candidates"]:
@@ -1082,7 +1082,7 @@ def candidates_hold(v, rules_as_of):
         if not 1 <= c["seq"] <= last or not origin or set(origin) - gives[c["kind"]]: return False
         if "standing" in c and mandatory(c) and c["standing"] not in owed[c["kind"]]: return False
         if "standing" in c and any(f in has and c["standing"] not in says[f] for f in says): return False
-        if has - can[c["kind"]] or "superseded" in has and "superseded" not in v["policy"]["penalties"]: return False
+        if has - can[c["kind"]] or has & {"length", "superseded"} - set(v["policy"]["penalties"]): return False
         if any(f in has and s not in origin for f, s in came): return False
     return all(given[source] <= v["policy"]["quotas"].get(source, 0) for source in given)
 

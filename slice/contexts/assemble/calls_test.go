@@ -80,11 +80,11 @@ func steps(r *rand.Rand, name string, n int) (all []step) {
 	return all
 }
 
-// A share is what turns have as calls and results, and how much less it is since they no longer hold.
-type share struct{ has, less dag.PPM }
+// A share is what turns have as calls and results, how much less it is since they no longer hold, and how much less since they are long.
+type share struct{ has, less, long dag.PPM }
 
 // shares returns the shares of calls and results, by the words of docs/contexts.md.
-func shares(all []step, quota int) map[dag.TurnID]share {
+func shares(all []step, quota, budget int) map[dag.TurnID]share {
 	text, tools := 0, 0
 	var calls []step
 	for _, s := range all {
@@ -116,7 +116,7 @@ func shares(all []step, quota int) map[dag.TurnID]share {
 			if c.writes && failed && written[c.file] {
 				call, result = 8, 8
 			} else if c.writes && failed {
-				call = 4
+				call = 6
 			} else if c.writes {
 				result = 8
 			} else if written[c.file] {
@@ -134,15 +134,20 @@ func shares(all []step, quota int) map[dag.TurnID]share {
 	all1 := 1_000_000 * tools / text
 	of, n := map[dag.TurnID]share{}, 0
 	for id, l := range less {
-		of[id] = share{0, dag.PPM(all1 * slices.Min(l) / 8)}
+		of[id] = share{less: dag.PPM(all1 * slices.Min(l) / 8)}
 	}
 	for i, c := range calls {
 		for _, s := range append([]step{c}, results(c)...) {
 			if known := of[s.ID]; n < quota && slices.Min(less[s.ID]) < 8 && known.has == 0 && !s.answers {
-				of[s.ID] = share{dag.PPM(all1 * (quota - i) / quota), known.less}
+				of[s.ID] = share{has: dag.PPM(all1 * (quota - i) / quota), less: known.less}
 				n++
 			}
 		}
+	}
+	for _, s := range all {
+		known := of[s.ID]
+		known.long = dag.PPM(all1 * ((len(s.Content) + 3) / 4) / budget)
+		of[s.ID] = known
 	}
 	return of
 }
@@ -154,7 +159,7 @@ func TestCalls(t *testing.T) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	k := over(t, stores["memory"](t), token.NewAuthority(ring(t, "k1")))
 	p := contexts.Default()
-	p.Quotas[contexts.FromCalls], p.Budget = 7, 100_000
+	p.Quotas[contexts.FromCalls], p.Budget = 7, 4_000
 	must(0, k.Policies().Register(t.Context(), tenant, must(policy.Bind("few-calls@1", p))))
 	key := access.As(t.Context(), access.Identity{Subject: "0123456789abcdef", Role: access.Agent})
 	calls, results, lost := 0, 0, 0
@@ -170,13 +175,13 @@ func TestCalls(t *testing.T) {
 		until := 1 + r.IntN(len(all)) // the anchor may be in the middle
 		past := all[:until]
 		anchor := past[until-1].ID
-		want := shares(past, 7)
-		i := must(k.Contexts().Assemble(t.Context(), tenant, api.ContextRequest{Task: "the parser", Anchor: anchor.String(), Policy: "few-calls@1", Budget: 100_000}))
-		got := map[dag.TurnID]share{}
+		want := shares(past, 7, 4_000)
+		i := must(k.Contexts().Assemble(t.Context(), tenant, api.ContextRequest{Task: "the parser", Anchor: anchor.String(), Policy: "few-calls@1", Budget: 4_000}))
+		got, called := map[dag.TurnID]share{}, slices.ContainsFunc(past, func(s step) bool { return s.call || s.result })
 		for j := range i.Context.Candidates {
 			c := &i.Context.Candidates[j]
 			id := must(dag.ParseTurnID(c.ID))
-			got[id] = share{c.Features[contexts.FeatureCall] + c.Features[contexts.FeatureResult], c.Features[contexts.FeatureSuperseded]}
+			got[id] = share{c.Features[contexts.FeatureCall] + c.Features[contexts.FeatureResult], c.Features[contexts.FeatureSuperseded], c.Features[contexts.FeatureLength]}
 			if from := c.From[contexts.FromCalls]; from != (want[id].has > 0) {
 				t.Fatalf("session %d around %d: turn %s comes from calls: %v", n, until, id, from)
 			}
@@ -195,7 +200,7 @@ func TestCalls(t *testing.T) {
 				return c.ID == s.ID.String() && c.Features[contexts.FeaturePrompt] > 0
 			})
 			of, found := got[s.ID]
-			if found && of != want[s.ID] || !found && want[s.ID].has > 0 || prompt != (s.prompt && len(want) > 0) {
+			if found && of != want[s.ID] || !found && want[s.ID].has > 0 || prompt != (s.prompt && called) {
 				t.Fatalf("session %d around %d: turn %s %q (guest %v) has the share %v, want %v; a prompt %v, want %v", n, until, s.Role, s.Content, s.guest, of, want[s.ID], prompt, s.prompt)
 			}
 		}

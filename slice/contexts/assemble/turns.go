@@ -186,6 +186,9 @@ func (g *turnSource) fromIndex(x *retrieval.Index, search *retrieval.Policy, q *
 			}
 		}
 		c.Features[contexts.FeatureSuperseded] = dag.PPM(uint64(g.share) * uint64(g.less[c.id]) / uint64(dag.One))
+		if g.policy.Version >= 2 {
+			c.Features[contexts.FeatureLength] = dag.PPM(uint64(g.share) * uint64(min(c.Cost, g.asked.Budget)) / uint64(g.asked.Budget))
+		}
 		c.Features[contexts.FeatureRecency] = retrieval.Halved(int64(g.reference)-int64(c.createdAt), g.policy.HalfLife)
 	}
 }
@@ -269,7 +272,7 @@ func (g *turnSource) shareOf(turns iter.Seq[*retrieval.Turn]) dag.PPM {
 }
 
 // leastRecent is the least share of the last turns, under version 2: what was just said is there even where little was done, if there is room.
-const leastRecent = 30_000
+const leastRecent = 6_000
 
 // fromConversation gathers the last turns of the anchor's conversation, and the last prompts in it. turns yields the newest turn first.
 func (g *turnSource) fromConversation(turns iter.Seq[*retrieval.Turn]) {
@@ -329,9 +332,9 @@ func (g *turnSource) fromCall(x *retrieval.Index, id dag.TurnID, f contexts.Feat
 
 // How much less calls and results are worth that no longer hold, in ppm.
 const (
-	worthless = dag.One     // what writing returned, since the call says it; a write that failed and was done later, and that failure
-	undone    = dag.One / 2 // a write that failed: its result, which says so, comes before it
-	outdated  = dag.One / 8 // what was read of things that were all written later: with these writes it says how they are now
+	worthless = dag.One         // what writing returned, since the call says it; a write that failed and was done later, and that failure
+	undone    = dag.One / 4 * 3 // a write that failed: its result, which says so, comes before it
+	outdated  = dag.One / 8     // what was read of things that were all written later: with these writes it says how they are now
 )
 
 // supersede finds out which calls and results no longer hold. calls begin with the newest. A call that a person answered in the place of its result holds, since the answer
