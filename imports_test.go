@@ -123,7 +123,7 @@ var mayImport = map[string][]string{
 	"console":                {"belief", "policy", "internal/loopback", "internal/markup", "access", "api", "client", "dag", "ingest", "ingest/extract", "slice", "slice/contexts", "verifiers/js", "github.com/rogpeppe/go-internal", "golang.org/x/oauth2"},
 	"verifiers/js":           {},
 	"knowledge/query":        {"access", "api", "dag", "knowledge", "normalize", "projection", "slice", "store", "token"},
-	"retrieval/find":         {"api", "belief", "dag", "ingest", "knowledge", "policy", "projection", "retrieval", "retrieval/analysis", "retrieval/enrich", "retrieval/segments", "slice", "store", "token"},
+	"retrieval/find":         {"api", "belief", "dag", "ingest", "ingest/extract", "knowledge", "policy", "projection", "retrieval", "retrieval/analysis", "retrieval/enrich", "retrieval/segments", "slice", "store", "token"},
 	"slice/contexts/assemble": {
 		"api", "belief", "belief/journal", "dag", "ingest", "internal/turnstile", "knowledge", "normalize", "policy", "retrieval", "retrieval/analysis", "retrieval/embed", "slice", "slice/contexts",
 		"slice/contexts/overlap", "slice/facts", "slice/issued", "standing", "store",

@@ -46,12 +46,6 @@ func VoiceOf(d *dag.Draft) dag.Voice {
 	return dag.VoiceHarness
 }
 
-// InWords reports whether a turn says something: its text is not blank and does not consist of calls, results and reasoning alone.
-func InWords(b *dag.Body) bool {
-	blocks := b.Attrs[attrBlocks]
-	return strings.TrimSpace(b.Content) != "" && (blocks == "" || slices.Contains(strings.Split(blocks, ","), "text"))
-}
-
 // authorKind returns the part of an author before the colon: human, agent, tool or system.
 func authorKind(d *dag.Draft) string {
 	kind, _, _ := strings.Cut(d.Author, ":")

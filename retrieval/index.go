@@ -27,6 +27,7 @@ type Turn struct {
 	Content      string
 	Size         int  // bytes of Content
 	Silent       bool // Content has no words
+	Says         bool // its text has words beside calls, results and reasoning
 	Writes       bool // it calls tools that write files, and no others
 	Fails        bool // it is a result that says that its call failed
 }
@@ -167,7 +168,7 @@ func (x *Index) Erase(id dag.TurnID) bool {
 	x.dates.Erase(int(n))
 	x.dense.erase(int(n))
 	t.Author, t.Labels, t.when, t.Size, t.Silent, t.Withheld = "", "", false, 0, true, true
-	t.Writes, t.Fails = false, false
+	t.Says, t.Writes, t.Fails = false, false, false
 	x.silent.set(n)
 	return true
 }

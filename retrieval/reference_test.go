@@ -149,7 +149,7 @@ func (r *reference) search(q *Query) (hits []Hit) {
 	for _, t := range r.turns {
 		if t.Seq <= q.AsOf {
 			if r.erased[t.ID] {
-				t.Author, t.Labels, t.Content, t.Withheld, t.Writes, t.Fails = "", "", "", true, false, false
+				t.Author, t.Labels, t.Content, t.Withheld, t.Says, t.Writes, t.Fails = "", "", "", true, false, false, false
 			}
 			t.Size, t.Silent = len(t.Content), len(analysis.Words(t.Content)) == 0
 			past = append(past, t)
@@ -443,7 +443,7 @@ func (s *scene) turn(n int, conversations int) Turn {
 		ID: id, Conversation: dag.ExternalConversationID("scene", fmt.Sprint(s.IntN(conversations))), Seq: dag.Seq(1 + 2*n),
 		Role: dag.Role(1 + s.IntN(4)), CreatedAt: dag.Time(1_670_000_000_000_000 + int64(n)*86_400_000_000), Author: sceneAuthors[s.IntN(len(sceneAuthors))],
 		Labels: LabelsOf(sceneAttrs[s.IntN(len(sceneAttrs))]), Content: s.text(s.IntN(12)),
-		Writes: n%3 == 0, Fails: n%4 == 0,
+		Says: n%5 == 0, Writes: n%3 == 0, Fails: n%4 == 0,
 	}
 }
 

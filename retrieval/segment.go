@@ -59,6 +59,7 @@ const (
 	flagWithheld = 1 << iota
 	flagSilent
 	flagWhen
+	flagSays
 	flagWrites
 	flagFails
 	flagsAll = 1<<iota - 1
@@ -108,6 +109,9 @@ func (w *segmentWriter) turn(t *indexed) {
 	}
 	if t.when {
 		flags |= flagWhen
+	}
+	if t.Says {
+		flags |= flagSays
 	}
 	if t.Writes {
 		flags |= flagWrites
@@ -212,7 +216,7 @@ func (r *segmentReader) turn(t *indexed) {
 		return
 	}
 	t.Silent, t.when = flags&flagSilent != 0, flags&flagWhen != 0
-	t.Writes, t.Fails = flags&flagWrites != 0, flags&flagFails != 0
+	t.Says, t.Writes, t.Fails = flags&flagSays != 0, flags&flagWrites != 0, flags&flagFails != 0
 	t.Size = r.Int(math.MaxInt32)
 	t.Author = r.once(&r.authors, "by ")
 	t.Labels = Labels(r.once(&r.labels, "at "))

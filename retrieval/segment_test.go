@@ -25,7 +25,7 @@ func segmentOf(t *testing.T, turns []Turn, erased map[dag.TurnID]bool, after, up
 			continue
 		}
 		if erased[turn.ID] {
-			turn.Author, turn.Labels, turn.Content, turn.Withheld, turn.Writes, turn.Fails = "", "", "", true, false, false
+			turn.Author, turn.Labels, turn.Content, turn.Withheld, turn.Says, turn.Writes, turn.Fails = "", "", "", true, false, false, false
 		}
 		if err := x.Add([]Turn{turn}, nil); err != nil {
 			t.Fatal(err)
@@ -49,7 +49,7 @@ func TestSegments(t *testing.T) {
 		for n := range 20 + s.IntN(200) {
 			turn := s.turn(n, 1+s.IntN(6))
 			if turn.Withheld = s.IntN(15) == 0; turn.Withheld {
-				turn.Author, turn.Labels, turn.Content, turn.Writes, turn.Fails = "", "", "", false, false
+				turn.Author, turn.Labels, turn.Content, turn.Says, turn.Writes, turn.Fails = "", "", "", false, false, false
 			}
 			r.turns = append(r.turns, turn)
 		}
@@ -92,7 +92,7 @@ func TestSegments(t *testing.T) {
 				for _, turn := range r.turns {
 					if turn.Seq > after && turn.Seq <= upTo {
 						if r.erased[turn.ID] {
-							turn.Author, turn.Labels, turn.Content, turn.Withheld, turn.Writes, turn.Fails = "", "", "", true, false, false
+							turn.Author, turn.Labels, turn.Content, turn.Withheld, turn.Says, turn.Writes, turn.Fails = "", "", "", true, false, false, false
 						}
 						if err := y.Add([]Turn{turn}, nil); err != nil {
 							t.Fatal(err)
@@ -265,7 +265,7 @@ func fixedSegment(t testing.TB) []byte {
 	for n := range 30 {
 		turn := s.turn(n, 3)
 		if n%7 == 3 {
-			turn.Author, turn.Labels, turn.Content, turn.Withheld, turn.Writes, turn.Fails = "", "", "", true, false, false
+			turn.Author, turn.Labels, turn.Content, turn.Withheld, turn.Says, turn.Writes, turn.Fails = "", "", "", true, false, false, false
 		}
 		if n%7 == 4 {
 			turn.Content = "\u2026 Running the HTTPServer's tests, store/sqlite/write.go v1.2.3 \u2014 last May, on 7 June 2023 \u00c5ngstr\u00f6m"
@@ -282,7 +282,7 @@ func fixedSegment(t testing.TB) []byte {
 func TestSegmentForm(t *testing.T) {
 	b := fixedSegment(t)
 	digest := sha256.Sum256(b)
-	if got, want := hex.EncodeToString(digest[:8]), "6d63429c5f5990b5"; got != want {
+	if got, want := hex.EncodeToString(digest[:8]), "021facf6a14ca230"; got != want {
 		t.Errorf("the digest of %d bytes begins with %s, want %s; see the comment", len(b), got, want)
 	}
 }

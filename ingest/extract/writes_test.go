@@ -7,6 +7,28 @@ import (
 	"github.com/graphkernel/graphkernel/ingest/extract"
 )
 
+// TestSays holds which turns say something.
+func TestSays(t *testing.T) {
+	for name, tc := range map[string]struct {
+		content, blocks string
+		says            bool
+	}{
+		"words":             {"Done.", "text", true},
+		"of another format": {"Done.", "", true},
+		"words and a call":  {"I will look.\n\n[tool_use Read]\n{}", "text,tool_use", true},
+		"a call":            {"[tool_use Read]\n{}", "tool_use", false},
+		"a result":          {"[tool_result]\nok", "tool_result", false},
+		"reasoning":         {"Hm.", "thinking", false},
+		"white space":       {" \n", "text", false},
+		"nothing":           {"", "", false},
+	} {
+		b := dag.Body{Content: tc.content, Attrs: map[string]string{"blocks": tc.blocks}}
+		if got := extract.Says(&b); got != tc.says {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
 // TestWrites holds which turns write files and nothing else, and which say that a call failed.
 func TestWrites(t *testing.T) {
 	for name, tc := range map[string]struct {

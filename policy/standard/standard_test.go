@@ -15,7 +15,7 @@ func TestStandard(t *testing.T) {
 	if err != nil || len(r.All()) != 22 {
 		t.Fatalf("%d policies, %v", len(r.All()), err)
 	}
-	if got := r.Fingerprint(); got != "0f96254e6e0d4dca" {
+	if got := r.Fingerprint(); got != "8f2b80b5c64e27fd" {
 		t.Errorf("fingerprint %s", got)
 	}
 	for _, p := range r.All() {

@@ -10,6 +10,7 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest"
+	"github.com/graphkernel/graphkernel/ingest/extract"
 	"github.com/graphkernel/graphkernel/retrieval"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
@@ -159,7 +160,7 @@ func (e epoch) counterparts(ctx context.Context, tenant dag.Tenant, head, asOf d
 // first returns the first turn, of as many as were read, that can be the counterpart; nil if there is none.
 func (h *half) first(read int, said map[dag.TurnID]*dag.Body) *retrieval.Hit {
 	for i := range h.among[:min(read, len(h.among))] {
-		if body := said[h.among[i].Turn.ID]; body != nil && strings.TrimSpace(body.Content) != "" && (!h.answers || ingest.InWords(body)) {
+		if body := said[h.among[i].Turn.ID]; body != nil && strings.TrimSpace(body.Content) != "" && (!h.answers || extract.Says(body)) {
 			return &h.among[i]
 		}
 	}

@@ -22,6 +22,6 @@ func TurnOf(r *store.Record) (retrieval.Turn, error) {
 		return t, fmt.Errorf("turn %s: %w", r.Turn.ID, err)
 	}
 	t.Author, t.Labels, t.Content = body.Author, retrieval.LabelsOf(body.Attrs), body.Content
-	t.Writes, t.Fails = extract.Writes(&body), extract.Fails(&body)
+	t.Says, t.Writes, t.Fails = extract.Says(&body), extract.Writes(&body), extract.Fails(&body)
 	return t, nil
 }

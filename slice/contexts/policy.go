@@ -48,7 +48,7 @@ const (
 	FeatureLength                    // of a turn: the share of the budget that its text costs, times the share of the conversation's text that is in calls and results. It lowers the score
 	FeaturePrompt                    // of a turn that a person said in the conversation: the share of the conversation's text that others said; under version 2 the share that is in calls and results
 	FeatureRecency                   // 1, halved for each half-life between the turn and the newest turn of the view
-	FeatureRecent                    // of the last turns of the conversation: falling from that share towards 0
+	FeatureRecent                    // of the last turns of the conversation, and of the last words of the agent before a prompt: falling from that share towards 0; under version 2 half of it for turns without words
 	FeatureResult                    // of what such a call returned: the FeatureCall of the call
 	FeatureSalience                  // of a turn
 	FeatureSlice                     // the score in the slice around the anchor, as a fraction of the highest, times that share
@@ -77,7 +77,7 @@ const (
 	FromConstraints               // beliefs of kinds that every context contains: hard rules, instructions. They are chosen first, regardless of the budget
 	FromFacts                     // facts about the names in the task
 	FromPrompts                   // the turns that a person said in the conversation, the newest first; under version 2 also answers in the place of a tool's result
-	FromRecent                    // the last turns of the conversation
+	FromRecent                    // the last turns of the conversation; under version 2 a third of the quota is for what the agent said last before each earlier prompt
 	FromSearch                    // the best hits of a search for the task
 	FromSlice                     // the slice around the anchor
 	Sources                       // the number of sources
@@ -110,12 +110,12 @@ type Policy struct {
 func Default() Policy {
 	p := DefaultV1()
 	p.Version = 2
-	p.Quotas[FromCalls], p.Quotas[FromRecent], p.Quotas[FromSlice] = 500, 30, 0
+	p.Quotas[FromCalls], p.Quotas[FromRecent], p.Quotas[FromSlice] = 500, 45, 0
 	p.Quotas[FromBeliefs], p.Quotas[FromFacts] = 16, 16 // they come before most calls, so they must be few
-	p.Weights[FeatureConfidence] = 8_000_000
-	p.Weights[FeaturePrompt], p.Weights[FeatureCall], p.Weights[FeatureResult] = 10_000_000, 10_000_000, 6_000_000
-	p.Weights[FeatureRecent], p.Weights[FeatureSlice] = 5_000_000, 0
-	p.Weights[FeatureSuperseded], p.Weights[FeatureLength] = 6_000_000, 7_000_000
+	p.Weights[FeatureConfidence] = 6_500_000
+	p.Weights[FeaturePrompt], p.Weights[FeatureCall], p.Weights[FeatureResult] = 10_000_000, 8_000_000, 5_000_000
+	p.Weights[FeatureRecent], p.Weights[FeatureSlice] = 10_000_000, 0
+	p.Weights[FeatureSuperseded], p.Weights[FeatureLength] = 5_000_000, 5_500_000
 	p.Cost = 1_750_000
 	p.Search = retrieval.FindPolicyID
 	return p

@@ -34,8 +34,9 @@ func TestContextRecent(t *testing.T) {
 	ctx := t.Context()
 	k := over(t, stores["memory"](t), token.NewAuthority(ring(t, "k1")))
 	ids := talk(t, k, "one")
-	p := contexts.Default()
+	p := contexts.DefaultV1()
 	p.Quotas = [contexts.Sources]int{contexts.FromRecent: 3, contexts.FromPrompts: 1}
+	p.Weights[contexts.FeatureRecent] = dag.One
 	must(0, k.Policies().Register(ctx, tenant, must(policy.Bind("recent@1", p))))
 	b := must(k.Contexts().Preview(ctx, tenant, api.ContextRequest{Anchor: ids[5].String(), Policy: "recent@1"}))
 	recent, prompted := map[string]dag.PPM{}, []string{}

@@ -80,8 +80,8 @@ func steps(r *rand.Rand, name string, n int) (all []step) {
 	return all
 }
 
-// A share is what turns have as calls and results, how much less it is since they no longer hold, and how much less since they are long.
-type share struct{ has, less, long dag.PPM }
+// A share is what turns have as calls and results, how much less it is since they no longer hold, how much less since they are long, and what they have as last turns.
+type share struct{ has, less, long, last dag.PPM }
 
 // shares returns the shares of calls and results, by the words of docs/contexts.md.
 func shares(all []step, quota, budget int) map[dag.TurnID]share {
@@ -144,9 +144,25 @@ func shares(all []step, quota, budget int) map[dag.TurnID]share {
 			}
 		}
 	}
-	for _, s := range all {
+	recent, prompted, answers := max(all1, 6_000), false, 0
+	for i, s := range slices.Backward(all) {
 		known := of[s.ID]
-		known.long = dag.PPM(all1 * ((len(s.Content) + 3) / 4) / budget)
+		if !s.prompt {
+			known.long = dag.PPM(all1 * ((len(s.Content) + 3) / 4) / budget)
+		}
+		says := s.Role == dag.RoleAssistant && s.Attrs["blocks"] == ""
+		if n := len(all) - 1 - i; n < 4 {
+			known.last = dag.PPM(recent * (4 - n) / 4)
+			if !says && !s.prompt {
+				known.last /= 2
+			}
+		} else if says && prompted && answers < 2 {
+			known.last = dag.PPM(recent * (2 - answers) / 2)
+			answers++
+		}
+		if says || s.prompt {
+			prompted = s.prompt
+		}
 		of[s.ID] = known
 	}
 	return of
@@ -159,7 +175,7 @@ func TestCalls(t *testing.T) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	k := over(t, stores["memory"](t), token.NewAuthority(ring(t, "k1")))
 	p := contexts.Default()
-	p.Quotas[contexts.FromCalls], p.Budget = 7, 4_000
+	p.Quotas[contexts.FromCalls], p.Quotas[contexts.FromRecent], p.Budget = 7, 6, 4_000
 	must(0, k.Policies().Register(t.Context(), tenant, must(policy.Bind("few-calls@1", p))))
 	key := access.As(t.Context(), access.Identity{Subject: "0123456789abcdef", Role: access.Agent})
 	calls, results, lost := 0, 0, 0
@@ -181,7 +197,7 @@ func TestCalls(t *testing.T) {
 		for j := range i.Context.Candidates {
 			c := &i.Context.Candidates[j]
 			id := must(dag.ParseTurnID(c.ID))
-			got[id] = share{c.Features[contexts.FeatureCall] + c.Features[contexts.FeatureResult], c.Features[contexts.FeatureSuperseded], c.Features[contexts.FeatureLength]}
+			got[id] = share{c.Features[contexts.FeatureCall] + c.Features[contexts.FeatureResult], c.Features[contexts.FeatureSuperseded], c.Features[contexts.FeatureLength], c.Features[contexts.FeatureRecent]}
 			if from := c.From[contexts.FromCalls]; from != (want[id].has > 0) {
 				t.Fatalf("session %d around %d: turn %s comes from calls: %v", n, until, id, from)
 			}
@@ -200,7 +216,7 @@ func TestCalls(t *testing.T) {
 				return c.ID == s.ID.String() && c.Features[contexts.FeaturePrompt] > 0
 			})
 			of, found := got[s.ID]
-			if found && of != want[s.ID] || !found && want[s.ID].has > 0 || prompt != (s.prompt && called) {
+			if found && of != want[s.ID] || !found && want[s.ID].has+want[s.ID].last > 0 || prompt != (s.prompt && called) {
 				t.Fatalf("session %d around %d: turn %s %q (guest %v) has the share %v, want %v; a prompt %v, want %v", n, until, s.Role, s.Content, s.guest, of, want[s.ID], prompt, s.prompt)
 			}
 		}

@@ -186,7 +186,7 @@ func (g *turnSource) fromIndex(x *retrieval.Index, search *retrieval.Policy, q *
 			}
 		}
 		c.Features[contexts.FeatureSuperseded] = dag.PPM(uint64(g.share) * uint64(g.less[c.id]) / uint64(dag.One))
-		if g.policy.Version >= 2 {
+		if g.policy.Version >= 2 && !c.From[contexts.FromPrompts] { // a person's words count whole
 			c.Features[contexts.FeatureLength] = dag.PPM(uint64(g.share) * uint64(min(c.Cost, g.asked.Budget)) / uint64(g.asked.Budget))
 		}
 		c.Features[contexts.FeatureRecency] = retrieval.Halved(int64(g.reference)-int64(c.createdAt), g.policy.HalfLife)
@@ -274,26 +274,47 @@ func (g *turnSource) shareOf(turns iter.Seq[*retrieval.Turn]) dag.PPM {
 // leastRecent is the least share of the last turns, under version 2: what was just said is there even where little was done, if there is room.
 const leastRecent = 6_000
 
-// fromConversation gathers the last turns of the anchor's conversation, and the last prompts in it. turns yields the newest turn first.
+// wordless is what the last turns have of their share that are calls, results and reasoning alone, under version 2.
+const wordless = 500_000
+
+// fromConversation gathers the last turns of the anchor's conversation, and the last prompts in it. Under version 2 a third of the quota of last turns is for what the agent said last
+// before each prompt that came earlier: what it found out, and what it asked. turns yields the newest turn first.
 func (g *turnSource) fromConversation(turns iter.Seq[*retrieval.Turn]) {
 	g.share = g.shareOf(turns)
 	weight, recent := uint64(g.share), uint64(g.share)
 	if g.policy.Version >= 2 {
 		recent = max(recent, leastRecent)
 	}
-	last, most := g.policy.Quotas[contexts.FromRecent], g.policy.Quotas[contexts.FromPrompts]
+	last, most, answers := g.policy.Quotas[contexts.FromRecent], g.policy.Quotas[contexts.FromPrompts], 0
+	if g.policy.Version >= 2 {
+		answers = last / 3
+		last -= answers
+	}
+	lasts, answered := last, answers
+	prompted := false // there was no word of the agent since the last prompt that was looked at
 	for t := range turns {
-		if last <= 0 && most <= 0 {
+		if last <= 0 && most <= 0 && answers <= 0 {
 			break
 		}
-		if last > 0 {
-			share := dag.PPM(recent * uint64(last) / uint64(g.policy.Quotas[contexts.FromRecent]))
-			from(g.candidate(t), contexts.FromRecent, contexts.FeatureRecent, share)
+		said := t.Role == dag.RoleAssistant && t.Says
+		switch {
+		case last > 0:
+			share := recent * uint64(last) / uint64(lasts)
+			if answered > 0 && !said && !g.prompts(t) {
+				share = share * wordless / uint64(dag.One)
+			}
+			from(g.candidate(t), contexts.FromRecent, contexts.FeatureRecent, dag.PPM(share))
 			last--
+		case answers > 0 && prompted && said:
+			from(g.candidate(t), contexts.FromRecent, contexts.FeatureRecent, dag.PPM(recent*uint64(answers)/uint64(answered)))
+			answers--
 		}
-		if most > 0 && g.prompts(t) {
-			from(g.candidate(t), contexts.FromPrompts, contexts.FeaturePrompt, dag.PPM(weight))
-			most--
+		if prompt := g.prompts(t); prompt || said {
+			prompted = prompt
+			if prompt && most > 0 {
+				from(g.candidate(t), contexts.FromPrompts, contexts.FeaturePrompt, dag.PPM(weight))
+				most--
+			}
 		}
 	}
 }
