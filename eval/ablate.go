@@ -22,6 +22,7 @@ var partsOfSearch = []part[retrieval.Policy]{
 	{"stems and stop words", func(p *retrieval.Policy) { p.Analyzer = analysis.None.String() }},
 	{"k1 .8, b .45 but 1.2, .75", func(p *retrieval.Policy) { p.Words.K1, p.Words.B = 1_200_000, 750_000 }},
 	{"neighbours", func(p *retrieval.Policy) { p.Reach = 0 }},
+	{"reach 5 but 3", func(p *retrieval.Policy) { p.Reach = 3 }},
 	{"people: neighbours of all", func(p *retrieval.Policy) { p.People = false }},
 	{"names by use", func(p *retrieval.Policy) { p.NamesByUse = false }},
 	{"near terms", func(p *retrieval.Policy) { p.NearTerms = false }},
@@ -44,6 +45,8 @@ var partsOfContext = []part[contexts.Policy]{
 	{"recent", func(p *contexts.Policy) { p.Quotas[contexts.FromRecent] = 0 }},
 	{"search", func(p *contexts.Policy) { p.Quotas[contexts.FromSearch] = 0 }},
 	{"find@2 but recall@1", func(p *contexts.Policy) { p.Search = retrieval.PolicyID }},
+	{"superseded", func(p *contexts.Policy) { p.Weights[contexts.FeatureSuperseded] = 0 }},
+	{"length", func(p *contexts.Policy) { p.Weights[contexts.FeatureLength] = 0 }},
 	{"cost", func(p *contexts.Policy) { p.Cost = 0 }},
 	{"cost 1.75 but 3", func(p *contexts.Policy) { p.Cost = 3 * dag.One }},
 	{"slice, with it", func(p *contexts.Policy) {
