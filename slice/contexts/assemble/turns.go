@@ -186,7 +186,7 @@ func (g *turnSource) fromIndex(x *retrieval.Index, search *retrieval.Policy, q *
 			}
 		}
 		c.Features[contexts.FeatureSuperseded] = dag.PPM(uint64(g.share) * uint64(g.less[c.id]) / uint64(dag.One))
-		if g.policy.Version >= 2 && !c.From[contexts.FromPrompts] { // a person's words count whole
+		if g.policy.Version >= 2 && g.anchor != nil && c.conversation == g.anchor.Turn.Conversation && !c.From[contexts.FromPrompts] { // a person's words count whole
 			c.Features[contexts.FeatureLength] = dag.PPM(uint64(g.share) * uint64(min(c.Cost, g.asked.Budget)) / uint64(g.asked.Budget))
 		}
 		c.Features[contexts.FeatureRecency] = retrieval.Halved(int64(g.reference)-int64(c.createdAt), g.policy.HalfLife)
