@@ -277,6 +277,11 @@ func TestChat(t *testing.T) {
 	if ids := turns(api.ContextRequest{Task: "zebra of matter 4", Anchor: thanks.ID.String(), Budget: 8000}); !slices.Contains(ids, thanks.ID) {
 		t.Errorf("what was just said is not there, and there is room: %v", ids)
 	}
+	for _, c := range must(k.Contexts().Assemble(t.Context(), tenant, api.ContextRequest{Task: "zebra of matter 4", Anchor: thanks.ID.String()})).Context.Candidates {
+		if v := c.Features[contexts.FeatureRecent]; c.ID == thanks.ID.String() && v != 6_000 || c.Features[contexts.FeatureLength]+c.Features[contexts.FeaturePrompt] > 0 {
+			t.Errorf("in a chat turn %s has %d as a last turn, %d as a prompt and the length %d", c.ID, v, c.Features[contexts.FeaturePrompt], c.Features[contexts.FeatureLength])
+		}
+	}
 	if ids := turns(api.ContextRequest{Anchor: last.String()}); !slices.Contains(ids, last) || !slices.Contains(ids, drafts[28].ID) {
 		t.Errorf("without a task: %v", ids)
 	}
