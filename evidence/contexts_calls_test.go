@@ -25,7 +25,7 @@ func (c *corpus) newCalls() *countedSample {
 	s.superseded(4, 350_000)
 	s.superseded(6, 87_500)
 	for i := range s.candidates {
-		if c := &s.candidates[i]; c.Kind == contexts.KindTurn {
+		if c := &s.candidates[i]; c.Kind == contexts.KindTurn && !c.From[contexts.FromPrompts] {
 			c.Features[contexts.FeatureLength] = dag.PPM(700 * c.Cost)
 		}
 	}
@@ -41,6 +41,28 @@ func (s *countedSample) called(turn int, f contexts.Feature, share dag.PPM) {
 // superseded says that a turn of the sample no longer holds.
 func (s *countedSample) superseded(turn int, less dag.PPM) {
 	s.candidates[s.at(turn)].Features[contexts.FeatureSuperseded] = less
+}
+
+// underFirst puts the sample under a policy of the first type. Of the features that this type has not, the candidates keep some, with their source.
+func (s *countedSample) underFirst(keep ...contexts.Feature) {
+	s.policy.Version, s.policy.Quotas[contexts.FromCalls] = 1, 0
+	for _, f := range []contexts.Feature{contexts.FeatureCall, contexts.FeatureLength, contexts.FeatureResult, contexts.FeatureSuperseded} {
+		s.policy.Weights[f] = 0
+		for i := range s.candidates {
+			if !slices.Contains(keep, f) {
+				s.candidates[i].Features[f] = 0
+			}
+		}
+	}
+	for i := range s.candidates {
+		c := &s.candidates[i]
+		c.From[contexts.FromCalls] = c.Features[contexts.FeatureCall]+c.Features[contexts.FeatureResult] > 0
+	}
+}
+
+// fact returns the first candidate that is a fact.
+func (s *countedSample) fact() *contexts.Candidate {
+	return &s.candidates[slices.IndexFunc(s.candidates, func(c contexts.Candidate) bool { return c.Kind == contexts.KindFact })]
 }
 
 func (c *corpus) calls(change func(s *countedSample)) []byte {
@@ -101,45 +123,23 @@ func (c *corpus) callsForgeries() {
 			s.superseded(8, 9)
 			s.standings[s.turns[8].ID.String()] = dag.StandingGuest
 		}},
-		{"candidates_superseded_fact", "A fact no longer holds.", func(s *countedSample) {
-			at := slices.IndexFunc(s.candidates, func(c contexts.Candidate) bool { return c.Kind == contexts.KindFact })
-			s.candidates[at].Features[contexts.FeatureSuperseded] = 9
-		}},
-		{"candidates_length_fact", "A fact with a length.", func(s *countedSample) {
-			at := slices.IndexFunc(s.candidates, func(c contexts.Candidate) bool { return c.Kind == contexts.KindFact })
-			s.candidates[at].Features[contexts.FeatureLength] = 9
-		}},
+		{"candidates_superseded_fact", "A fact no longer holds.", func(s *countedSample) { s.fact().Features[contexts.FeatureSuperseded] = 9 }},
+		{"candidates_length_fact", "A fact with a length.", func(s *countedSample) { s.fact().Features[contexts.FeatureLength] = 9 }},
 		{"candidates_quota", "More calls and results than the quota allows.", func(s *countedSample) { s.policy.Quotas[contexts.FromCalls] = 4 }},
 		{"candidates_off", "Calls, though the policy does not ask for them.", func(s *countedSample) { s.policy.Quotas[contexts.FromCalls] = 0 }},
-		{"candidates_fact", "A fact from calls.", func(s *countedSample) {
-			at := slices.IndexFunc(s.candidates, func(c contexts.Candidate) bool { return c.Kind == contexts.KindFact })
-			s.candidates[at].From[contexts.FromCalls] = true
+		{"candidates_fact", "A fact from calls.", func(s *countedSample) { s.fact().From[contexts.FromCalls] = true }},
+		{"candidates_length_prompt", "A prompt with a length.", func(s *countedSample) {
+			at := slices.IndexFunc(s.candidates, func(c contexts.Candidate) bool { return c.From[contexts.FromPrompts] })
+			s.candidates[at].Features[contexts.FeatureLength] = 9
 		}},
 		{"candidates_old_policy", "Calls under a policy of the first type, which has no such source.", func(s *countedSample) {
-			s.policy.Version, s.policy.Quotas[contexts.FromCalls] = 1, 0
-			s.policy.Weights[contexts.FeatureCall], s.policy.Weights[contexts.FeatureResult], s.policy.Weights[contexts.FeatureSuperseded] = 0, 0, 0
-			s.policy.Weights[contexts.FeatureLength] = 0
-			for i := range s.candidates {
-				s.candidates[i].Features[contexts.FeatureSuperseded], s.candidates[i].Features[contexts.FeatureLength] = 0, 0
-			}
+			s.underFirst(contexts.FeatureCall, contexts.FeatureResult)
 		}},
 		{"candidates_superseded_old_policy", "A turn no longer holds under a policy of the first type, which has no such feature.", func(s *countedSample) {
-			s.policy.Version, s.policy.Quotas[contexts.FromCalls] = 1, 0
-			s.policy.Weights[contexts.FeatureCall], s.policy.Weights[contexts.FeatureResult], s.policy.Weights[contexts.FeatureSuperseded] = 0, 0, 0
-			s.policy.Weights[contexts.FeatureLength] = 0
-			for i := range s.candidates {
-				c := &s.candidates[i]
-				c.From[contexts.FromCalls], c.Features[contexts.FeatureCall], c.Features[contexts.FeatureResult], c.Features[contexts.FeatureLength] = false, 0, 0, 0
-			}
+			s.underFirst(contexts.FeatureSuperseded)
 		}},
 		{"candidates_length_old_policy", "A turn has a length under a policy of the first type, which has no such feature.", func(s *countedSample) {
-			s.policy.Version, s.policy.Quotas[contexts.FromCalls] = 1, 0
-			s.policy.Weights[contexts.FeatureCall], s.policy.Weights[contexts.FeatureResult], s.policy.Weights[contexts.FeatureSuperseded] = 0, 0, 0
-			s.policy.Weights[contexts.FeatureLength] = 0
-			for i := range s.candidates {
-				c := &s.candidates[i]
-				c.From[contexts.FromCalls], c.Features[contexts.FeatureCall], c.Features[contexts.FeatureResult], c.Features[contexts.FeatureSuperseded] = false, 0, 0, 0
-			}
+			s.underFirst(contexts.FeatureLength)
 		}},
 		{"texts_result_agent", "What an agent said, as data, is a result.", func(s *countedSample) {
 			s.standings[s.turns[8].ID.String()] = dag.StandingOutside

@@ -145,6 +145,8 @@ func (b judge) outside(c *Candidate) string {
 			return fmt.Sprintf("it has the feature %s, which no candidate of its kind has", feature)
 		case feature == FeaturePrompt && !c.From[FromPrompts], (feature == FeatureCall || feature == FeatureResult) && !c.From[FromCalls], feature == FeatureSlice && !c.From[FromSlice], feature == FeatureRecent && !c.From[FromRecent]:
 			return fmt.Sprintf("it has the feature %s with %d ppm, but does not come from that source", feature, f)
+		case feature == FeatureLength && c.From[FromPrompts]:
+			return fmt.Sprintf("it has the feature %s and comes from prompts, which count whole", feature)
 		}
 	}
 	if !c.counts() {

@@ -45,7 +45,7 @@ const (
 	FeatureConfidence                // of a fact or a belief
 	FeatureContested                 // of a belief: 1 if a proposal that contradicts it is waiting for a decision. It lowers the score
 	FeatureEvidence                  // of a fact or a belief: 1 if it names a turn, otherwise one half
-	FeatureLength                    // of a turn of the conversation that no person said: the share of the budget that its text costs, times the share of the conversation's text that is in calls and results. It lowers the score
+	FeatureLength                    // of a turn of the conversation that does not come from prompts: the share of the budget that its text costs, times the share of the conversation's text that is in calls and results. It lowers the score
 	FeaturePrompt                    // of a turn that a person said in the conversation: the share of the conversation's text that others said; under version 2 the share that is in calls and results
 	FeatureRecency                   // 1, halved for each half-life between the turn and the newest turn of the view
 	FeatureRecent                    // of the last turns of the conversation, and of the last words of the agent before a prompt: falling from that share towards 0; under version 2 half of it for turns without words

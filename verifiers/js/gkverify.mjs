@@ -1236,7 +1236,7 @@ function candidatesHold(v, last) {
   const agrees = ({ kind, seq, from, features, standing }) => {
     const has = Object.keys(features);
     return seq >= 1 && seq <= (kind === "belief" ? last : as_of) && from.length > 0 && from.every((source) => GIVEN[kind].includes(source)) && has.every((name) => HAS[kind].includes(name) && (!["length", "superseded"].includes(name) || policy.penalties[name] !== undefined))
-      && FROM.every(([name, source]) => !has.includes(name) || from.includes(source))
+      && FROM.every(([name, source]) => !has.includes(name) || from.includes(source)) && !(has.includes("length") && from.includes("prompts"))
       && (!standing || !from.includes("constraints") || OWED[kind].includes(standing)) && (!standing || SAYS.every(([name, all]) => !has.includes(name) || all.includes(standing)));
   };
   return candidates.every(agrees) && SOURCES2.every((source) => candidates.filter(({ from }) => from.includes(source)).length <= (policy.quotas[source] ?? 0));

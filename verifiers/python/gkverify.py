@@ -1083,7 +1083,7 @@ def candidates_hold(v, rules_as_of):
         if "standing" in c and mandatory(c) and c["standing"] not in owed[c["kind"]]: return False
         if "standing" in c and any(f in has and c["standing"] not in says[f] for f in says): return False
         if has - can[c["kind"]] or has & {"length", "superseded"} - set(v["policy"]["penalties"]): return False
-        if any(f in has and s not in origin for f, s in came): return False
+        if any(f in has and s not in origin for f, s in came) or "length" in has and "prompts" in origin: return False
     return all(given[source] <= v["policy"]["quotas"].get(source, 0) for source in given)
 
 def texts_hold(v):

@@ -281,13 +281,10 @@ const wordless = 500_000
 // before each prompt that came earlier: what it found out, and what it asked. turns yields the newest turn first.
 func (g *turnSource) fromConversation(turns iter.Seq[*retrieval.Turn]) {
 	g.share = g.shareOf(turns)
-	weight, recent := uint64(g.share), uint64(g.share)
-	if g.policy.Version >= 2 {
-		recent = max(recent, leastRecent)
-	}
+	weight, recent, kept := uint64(g.share), uint64(g.share), uint64(dag.One)
 	last, most, answers := g.policy.Quotas[contexts.FromRecent], g.policy.Quotas[contexts.FromPrompts], 0
 	if g.policy.Version >= 2 {
-		answers = last / 3
+		recent, kept, answers = max(recent, leastRecent), wordless, last/3
 		last -= answers
 	}
 	lasts, answered := last, answers
@@ -300,8 +297,8 @@ func (g *turnSource) fromConversation(turns iter.Seq[*retrieval.Turn]) {
 		switch {
 		case last > 0:
 			share := recent * uint64(last) / uint64(lasts)
-			if answered > 0 && !said && !g.prompts(t) {
-				share = share * wordless / uint64(dag.One)
+			if !said && !g.prompts(t) {
+				share = share * kept / uint64(dag.One)
 			}
 			from(g.candidate(t), contexts.FromRecent, contexts.FeatureRecent, dag.PPM(share))
 			last--
