@@ -5,6 +5,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/belief"
+	"github.com/graphkernel/graphkernel/belief/said"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/policy"
 )
@@ -16,9 +17,9 @@ var (
 	ReviseBeliefs   = declare[BeliefRequest, BeliefOutcome](Spec{ID: "reviseBeliefs", Method: "POST", Path: "/api/beliefs/revise", Tag: "beliefs", May: access.Believe, Fails: []int{404, 409, 422}})
 	ContractBeliefs = declare[BeliefRequest, BeliefOutcome](Spec{ID: "contractBeliefs", Method: "POST", Path: "/api/beliefs/contract", Tag: "beliefs", May: access.Believe, Fails: []int{404, 409, 422}})
 	ExpandBeliefs   = declare[BeliefRequest, BeliefOutcome](Spec{ID: "expandBeliefs", Method: "POST", Path: "/api/beliefs/expand", Tag: "beliefs", May: access.Believe, Fails: []int{404, 409, 422}})
-	ProposeBeliefs  = declare[BeliefRequest, BeliefOutcome](Spec{ID: "proposeBeliefs", Method: "POST", Path: "/api/beliefs/propose", Tag: "beliefs", Tool: "remember", Sets: []string{"beliefs"}, May: access.Admit, Fails: []int{404, 409, 422}})
+	ProposeBeliefs  = declare[BeliefRequest, BeliefOutcome](Spec{ID: "proposeBeliefs", Method: "POST", Path: "/api/beliefs/propose", Tag: "beliefs", Tool: "propose_belief", Sets: []string{"beliefs"}, May: access.Admit, Fails: []int{404, 409, 422}})
 	GetBeliefBase   = declare[BaseQuery, BeliefBase](Spec{ID: "getBeliefBase", Method: "GET", Path: "/api/beliefs/base", Tag: "beliefs", Tool: "base", Sets: []string{"beliefs"}, May: access.Recall, Fails: []int{404, 422}})
-	ExplainBelief   = declare[WhyQuery, Why](Spec{ID: "explainBelief", Method: "GET", Path: "/api/beliefs/why", Tag: "beliefs", Tool: "why", Sets: []string{"beliefs"}, May: access.Recall, Fails: []int{404, 422}})
+	ExplainBelief   = declare[WhyQuery, Why](Spec{ID: "explainBelief", Method: "GET", Path: "/api/beliefs/why", Tag: "beliefs", Tool: "explain_belief", Sets: []string{"beliefs"}, May: access.Recall, Fails: []int{404, 422}})
 	ProveBelief     = declare[BeliefProofRequest, BeliefBundle](Spec{ID: "proveBelief", Method: "POST", Path: "/api/beliefs/evidence", Tag: "beliefs", May: access.Cut, Fails: []int{404, 422, 503}, Headers: sealed})
 	BeliefImpact    = declare[ImpactQuery, Impact](Spec{ID: "beliefImpact", Method: "GET", Path: "/api/beliefs/impact", Tag: "beliefs", Tool: "impact", Sets: []string{"beliefs"}, May: access.Recall, Fails: []int{404, 422}})
 	DiffBeliefs     = declare[BaseDiffQuery, BaseDiff](Spec{ID: "diffBeliefs", Method: "GET", Path: "/api/beliefs/diff", Tag: "beliefs", May: access.Recall, Fails: []int{404, 422}})
@@ -34,7 +35,7 @@ var (
 // A NewSpace is a space with the policy of its item kinds.
 type NewSpace struct {
 	Space  belief.Space `json:"space" is:"BeliefSpace"`
-	Policy policy.ID    `json:"policy,omitempty" is:"PolicyID" doc:"A registered policy of the type kind_policy_v1. If left out, a space keeps its policy, and a new space is under beliefs@1."`
+	Policy policy.ID    `json:"policy,omitempty" is:"PolicyID" doc:"A registered policy of the type kind_policy_v1. If left out, a space keeps its policy, and a new space is under beliefs@2."`
 }
 
 // A Space is the current state of a space.
@@ -87,12 +88,35 @@ func (s *WrittenStatement) Words() Written {
 	return Written{Subject: cmp.Or(s.Written.Subject, s.Subject), Predicate: cmp.Or(s.Written.Predicate, s.Predicate), Object: cmp.Or(s.Written.Object, s.Object)}
 }
 
+// Said returns the text of which this is the statement; "" if it was stated in names.
+func (s *WrittenStatement) Said() string {
+	if said.Is(s.BeliefStatement) {
+		return s.Written.Subject
+	}
+	return ""
+}
+
+// Text returns the statement as people read it: the text of which it is the statement, or its names.
+func (s *WrittenStatement) Text() string {
+	if text := s.Said(); text != "" {
+		return text
+	}
+	w := s.Words()
+	text := w.Subject + " " + w.Predicate + " " + w.Object
+	if s.Not {
+		return "not " + text
+	}
+	return text
+}
+
 // A BeliefRequest asks for an operation on the beliefs of a space.
 type BeliefRequest struct {
 	Space      belief.Space      `json:"space" is:"BeliefSpace" tool:"Such as acme/support."`
 	Item       belief.Item       `json:"item,omitempty" is:"ItemAddress" doc:"The item whose revision this becomes. If left out, the item with a conflicting or an equal statement, or a new one." tool:"-"`
-	Statements []BeliefStatement `json:"statements" min:"1" max:"64" tool:"All are asserted."`
+	Statements []BeliefStatement `json:"statements" max:"64" doc:"At least one, unless there is a text." tool:"All are asserted."`
 	Premises   []BeliefStatement `json:"premises,omitempty" max:"16" doc:"The statements follow from these: they are believed as long as all of these are." tool:"-"`
+	Text       string            `json:"text,omitempty" max:"8192" doc:"What is to be remembered, byte for byte. Without statements, the request makes the statement of the text, by which texts replace and contradict each other." tool:"-"`
+	Slot       string            `json:"slot,omitempty" max:"64" doc:"A name for what the text settles: a newer text with the same name replaces it." tool:"-"`
 	Kind       string            `json:"kind,omitempty" is:"ItemKind" default:"fact" doc:"The kind of a new item, which the policy of the space must list." tool:"fact, preference, observation, procedure, …"`
 	ValidFrom  *dag.Time         `json:"valid_from,omitempty" tool:"Holds from: a date or RFC 3339."`
 	ValidUntil *dag.Time         `json:"valid_until,omitempty" tool:"Holds until."`
@@ -104,7 +128,7 @@ type BeliefRequest struct {
 	Artifacts  []Artifact        `json:"artifacts,omitempty" max:"16" doc:"The artifacts of the revision; their names are unique in it." tool:"-"`
 	Links      []BeliefLink      `json:"links,omitempty" max:"64" doc:"The links from the revision, each once. They are recorded in the same change, or not at all if the outcome is not changed. A contraction has none." tool:"-"`
 	Tags       []string          `json:"tags,omitempty" is:"TagName" max:"16" doc:"The tags that point to the revision from then on, each once; current does anyway. They are recorded like links. current and published need the permission to revise." tool:"-"`
-	NewSpace   bool              `json:"new_space,omitempty" doc:"Make the space, under beliefs@1, if there is none. This needs the permission to revise." tool:"-"`
+	NewSpace   bool              `json:"new_space,omitempty" doc:"Make the space, under beliefs@2, if there is none. This needs the permission to revise." tool:"-"`
 	Confidence *dag.PPM          `json:"confidence,omitempty" doc:"1 if left out." tool:"Default 1."`
 	Source     string            `json:"source,omitempty" is:"BeliefSource" doc:"manual if left out, or inference for a proposal." tool:"-"`
 	Reason     string            `json:"reason,omitempty" is:"BeliefReason" flag:": the reason, for the record" tool:"Why."`
@@ -159,6 +183,7 @@ type HeldStatement struct {
 	ValidFrom  *dag.Time   `json:"valid_from,omitempty"`
 	ValidUntil *dag.Time   `json:"valid_until,omitempty"`
 	Since      dag.Seq     `json:"since,omitempty" is:"Seq" doc:"The number from which on its revision is believed."`
+	Text       string      `json:"text,omitempty" doc:"What was said, byte for byte; it is shown in the place of the statement."`
 	Title      string      `json:"title,omitempty" doc:"The title of its revision, as contexts show it."`
 	Summary    string      `json:"summary,omitempty" doc:"The text of its revision, as contexts show it."`
 	Standing   string      `json:"standing" is:"outside|guest|agent|member|owner" doc:"Whose word it counts as; of a derived statement, the least of those from which it follows."`

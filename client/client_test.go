@@ -426,7 +426,7 @@ func TestEveryOperation(t *testing.T) {
 		if got := must(c.Policies().Get(ctx, "narrow@1")); got != narrow {
 			t.Errorf("got %+v", got)
 		}
-		if got := must(c.Policies().All(ctx)).All(); len(got) != len(must(standard.Registry()).All())+1 || got[12].ID() != facts.PolicyID || got[15] != narrow {
+		if got := must(c.Policies().All(ctx)).All(); len(got) != len(must(standard.Registry()).All())+1 || got[13].ID() != facts.PolicyID || got[16] != narrow {
 			t.Errorf("got %+v", got)
 		}
 		wider := must(standard.Forms().ParseRegistration([]byte(`{"policy_id":"narrow@1","policy":{"type":"slice_policy_v1","max_nodes":3}}`)))
@@ -531,6 +531,23 @@ func TestEveryOperation(t *testing.T) {
 		}
 		if d := must(client.Do(ctx, c, api.DiffBeliefs, api.BaseDiffQuery{Space: space, From: 1})); len(d.Added) != 1 || len(d.Removed) != 0 {
 			t.Errorf("got %+v", d)
+		}
+		rule := api.NewMemory{Text: "Deploys happen on Tuesdays only.", Project: "acme/memories"}
+		kept := must(client.Do(ctx, c, api.Remember, rule))
+		if list := must(client.Do(ctx, c, api.ListMemories, api.MemoriesQuery{Words: "deploys", Project: rule.Project})); kept.Result != "changed" || len(list.Memories) != 1 || list.Memories[0].ID != kept.ID || list.Memories[0].Text != rule.Text {
+			t.Errorf("got %+v and %+v", kept, list)
+		}
+		if m := must(client.Do(ctx, c, api.AcceptMemory, api.OldMemory{ID: kept.ID})); m.Result != "unchanged" {
+			t.Errorf("got %+v", m)
+		}
+		if gone := must(client.Do(ctx, c, api.Forget, api.OldMemory{ID: kept.ID})); gone.Result != "changed" || gone.Forgotten.Text != rule.Text {
+			t.Errorf("got %+v", gone)
+		}
+		if why := must(client.Do(ctx, c, api.ExplainMemory, api.MemoryName{ID: kept.ID})); why.Holds || why.Ended == nil || why.Ended.How != "forgotten" {
+			t.Errorf("got %+v", why)
+		}
+		if all := must(client.Do(ctx, c, api.MemoryHistory, api.MemoryName{ID: kept.ID})); len(all.States) != 1 || all.States[0].Text != rule.Text {
+			t.Errorf("got %+v", all)
 		}
 		if list := must(client.Do(ctx, c, api.ListItems, api.ItemsQuery{Space: space})); len(list.Items) != 2 {
 			t.Errorf("got %+v", list)

@@ -57,12 +57,18 @@ func (d *beliefsData) body(string) h.Node {
 
 // statement shows a statement on one line.
 func statement(s api.WrittenStatement) h.Node {
+	if said := s.Said(); said != "" {
+		return bdi(line(said, 160))
+	}
 	w := s.Words()
 	return h.Group{denied(s.Not), bdi(line(w.Subject, 80)), space, dim("—"), space, bdi(line(w.Predicate, 60)), space, dim("→"), space, bdi(line(w.Object, 160))}
 }
 
 // statementWhole shows a statement with its whole text.
 func statementWhole(s api.WrittenStatement) h.Node {
+	if said := s.Said(); said != "" {
+		return h.Span(h.Class("said"), h.Dir("auto"), text(said))
+	}
 	w := s.Words()
 	return h.Group{denied(s.Not), bdi(w.Subject), space, dim("—"), space, bdi(w.Predicate), space, dim("→"), space, h.Span(h.Class("said"), h.Dir("auto"), text(w.Object))}
 }

@@ -493,7 +493,7 @@ func (s *site) fill() []string {
 	}
 	believe("revise", map[string]any{"item": beliefItem, "statements": claim(hostile[0], "x", false), "turns": []string{turnID(1)}})
 	believe("revise", map[string]any{"statements": claim("lamp", "red", false), "premises": claim(hostile[0], "x", false)})
-	believe("revise", map[string]any{"item": beliefItem, "statements": claim(hostile[4], "y", true), "turns": []string{turnID(2)}})
+	believe("revise", map[string]any{"item": beliefItem, "statements": append(claim(hostile[0], "x", false), claim(hostile[4], "y", true)...), "turns": []string{turnID(1), turnID(2)}})
 	s.post("/api/krefs/tag", quoted(map[string]any{"ref": beliefItem, "tag": "published", "revision": 2}))
 	s.post("/api/beliefs/propose", quoted(map[string]any{"space": "acme/desk", "statements": claim(hostile[4], "y", false), "reason": hostile[0]}))
 	facts := s.post("/api/knowledge/slice", quoted(map[string]any{"start": hostile[0]})).Header.Get("Slice-Id")
@@ -698,7 +698,7 @@ func TestPages(t *testing.T) {
 		"/ledger?from=1":                  {"begins with the one of size 1"},
 		"/ledger?from=99999":              {"role=\"alert\""},
 		"/facts":                          {"3 facts about"},
-		"/beliefs":                        {"acme/desk", "beliefs@1"},
+		"/beliefs":                        {"acme/desk", "beliefs@2"},
 		"/beliefs?space=acme/desk":        {"3 statements", "by rule", "1 proposal was not taken", "not=1"},
 		"/beliefs/item?ref=" + beliefItem: {"leads to revision 2", "Tags in time", "published", "Revision 1", "this would no longer follow", turnID(1)},
 		"/beliefs/why?space=acme/desk&subject=lamp&predicate=is&object=red":  {"It follows from", turnID(1), "because"},

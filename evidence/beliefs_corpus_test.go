@@ -166,7 +166,7 @@ func (c *corpus) forgedBeliefs(data []byte) {
 		}},
 		{"steps_question", "The opposite was asked for.", func(b *beliefs.Bundle) { b.Question.Literal.Not = true }},
 		{"steps_object", "Something else was asked for.", func(b *beliefs.Bundle) { b.Question.Literal.Object = "sell" }},
-		{"steps_policy", "Nothing excludes another under the policy that is said.", func(b *beliefs.Bundle) { b.Policy = kinds.Default() }},
+		{"steps_policy", "Nothing excludes another under the policy that is said.", func(b *beliefs.Bundle) { b.Policy = kinds.DefaultV1() }},
 		{"steps_before", "It does not hold yet at the time that was asked for.", func(b *beliefs.Bundle) { b.Question.ValidAt = &before }},
 		{"steps_after", "It holds no longer at the time that was asked for: its end does not belong to it.", func(b *beliefs.Bundle) { b.Question.ValidAt = &after }},
 		{"steps_apart", "Two statements that never hold together.", func(b *beliefs.Bundle) {
@@ -199,6 +199,7 @@ func (c *corpus) forgedBeliefs(data []byte) {
 		{"policy_hash", "The policy's hash is another.", func(b *beliefs.Bundle) { b.Provenance.PolicyParamsHash[0]++ }},
 		{"snapshot", "The snapshot's hash is another.", func(b *beliefs.Bundle) { b.Provenance.GraphSnapshotHash[0]++ }},
 		{"snapshot_leaf", "The leaf of a turn is another.", func(b *beliefs.Bundle) { b.Evidence[0].Leaf[31] ^= 1 }},
+		{"snapshot_text", "A revision has a text, with the digest of that.", func(b *beliefs.Bundle) { b.Revisions[0].Text = "said" }},
 		{"snapshot_title", "A revision has another title, with the digest of that.", func(b *beliefs.Bundle) { b.Revisions[0].Title += "!" }},
 		{"slice_id", "The slice's id is another.", func(b *beliefs.Bundle) { b.Provenance.SliceID = "0123456789abcdef" }},
 	} {
@@ -217,6 +218,7 @@ func (c *corpus) beliefForms(data []byte) {
 		{"question_not", "A question that says that it is not denied.", `"question":{"object"`, `"question":{"not":false,"object"`},
 		{"question_name", "A name that is not in its form.", `"question":{"object":"ship"`, `"question":{"object":"Ship"`},
 		{"revision_digest", "A revision whose digest is not that of what it says.", `"title":"The order`, `"title":"An order`},
+		{"revision_text", "A revision whose text is empty.", `"title":"The order`, `"text":"","title":"The order`},
 		{"revision_half", "A revision without what it says.", `{"private":`, `{"says":`},
 		{"revision_premises", "Premises that do not ascend.", `"not":true,"object":"closed"`, `"not":true,"object":"clozed"`},
 		{"policy_order", "Functional predicates that do not ascend.", `"functional":["state","`, `"functional":["￿","state","`},
@@ -266,7 +268,7 @@ func (c *corpus) loggedBeliefs(first, second *kernel.IssuedBelief) {
 		{"snapshot", func(s *attest.Statement) { s.Provenance.GraphSnapshotHash[0] ^= 1 }},
 		{"policy_id", func(s *attest.Statement) { s.Provenance.PolicyID = "other@1" }},
 		{"policy_hash", func(s *attest.Statement) { s.Provenance.PolicyParamsHash[0] ^= 1 }},
-		{"policy", func(s *attest.Statement) { s.Policy = kinds.Default() }},
+		{"policy", func(s *attest.Statement) { s.Policy = kinds.DefaultV1() }},
 		{"slice_id", func(s *attest.Statement) { s.Provenance.SliceID = "0123456789abcdef" }},
 		{"token_key", func(s *attest.Statement) { s.TokenKeyID = "k2" }},
 		{"digest", func(s *attest.Statement) { s.Subject[0] ^= 1 }},

@@ -193,6 +193,13 @@ func (c *corpus) countedContexts(t testing.TB) {
 			s.request.Format, s.candidates, s.overlaps, s.policy.Rules = format, nil, nil, ""
 		})
 	}
+	for _, format := range contexts.Formats() {
+		good("text_"+string(format), "A rule is a text, which stands in the place of its statements, in the format "+string(format)+".", func(s *countedSample) {
+			s.request.Format = format
+			s.remember(toldText, false)
+		})
+	}
+	good("text_withheld", "The text of a rule is withheld, so its statements are shown.", func(s *countedSample) { s.remember(toldText, true) })
 	good("past", "A view of the past: the note says of which number it is.", func(s *countedSample) {
 		s.request.Past, s.asOf = true, s.request.RulesAsOf
 	})

@@ -31,6 +31,7 @@ const (
 	MaxTurns      = 256     // of one statement
 	MaxText       = 4 << 10 // bytes of a title or a reason
 	MaxSummary    = 64 << 10
+	MaxSaid       = 8 << 10   // bytes of the text of a revision
 	MaxWords      = 64        // keywords, and topics
 	MaxLinks      = 64        // of a request
 	MaxTags       = 16        // of a request
@@ -69,6 +70,7 @@ type Revision struct {
 	Withheld   bool // some statements were given up, so contexts leave out the title and the summary
 	By         string
 	Statements []Stated
+	Text       string // what was said, byte for byte; "": only its statements were
 	Title      string
 	Summary    string
 	Keywords   []string
@@ -146,6 +148,7 @@ type Conflict struct {
 	With       []belief.Address // revisions that would have given way
 	Statements []belief.Literal
 	Premises   []belief.Literal // the premises from which they would follow; nil: they would be stated
+	Text       string           // what was said, as in Revision
 	Span       belief.Span
 	Confidence dag.PPM
 	Reason     string
@@ -160,7 +163,7 @@ type Conflict struct {
 
 // Size returns the approximate number of bytes that the revision takes in memory.
 func (r *Revision) Size() int {
-	n := 512 + len(r.Title) + len(r.Summary) + len(r.Reason)
+	n := 512 + len(r.Text) + len(r.Title) + len(r.Summary) + len(r.Reason)
 	for _, list := range [...][]string{r.Keywords, r.Topics} {
 		for _, s := range list {
 			n += 16 + len(s)
@@ -183,7 +186,7 @@ func (r *Revision) Size() int {
 func (r *Revision) private() []byte {
 	p := revisionPrivate{
 		Artifacts: wireArtifacts(r.Artifacts), Confidence: uint64(r.Confidence), Keywords: r.Keywords, Reason: r.Reason, Salt: r.Salt.String(), Source: r.Source,
-		Summary: r.Summary, Title: r.Title, Topics: r.Topics, Statements: []wireStated{},
+		Summary: r.Summary, Text: r.Text, Title: r.Title, Topics: r.Topics, Statements: []wireStated{},
 	}
 	for i := range r.Statements {
 		s := &r.Statements[i]
@@ -250,9 +253,13 @@ func ReadRevision(e *history.Entry) (*Revision, error) {
 		to.Literal, to.Premises, to.Span = belief.Literal{Subject: w.Subject, Predicate: w.Predicate, Object: w.Object, Not: w.Not}, readLiterals(w.Premises), readSpan(w.From, w.Until)
 	}
 	r.Artifacts = readArtifacts(s.Artifacts)
-	r.Title, r.Summary, r.Keywords, r.Topics = s.Title, s.Summary, s.Keywords, s.Topics
+	r.Text, r.Title, r.Summary, r.Keywords, r.Topics = s.Text, s.Title, s.Summary, s.Keywords, s.Topics
 	r.Confidence, r.Source, r.Reason = dag.PPM(s.Confidence), s.Source, s.Reason
-	return r, r.readWorded(worded)
+	if err := r.readWorded(worded); err != nil {
+		return r, err
+	}
+	r.Wording = r.Wording.saying(r.Text, r.literals())
+	return r, nil
 }
 
 // Check refuses a malformed revision.
@@ -273,10 +280,12 @@ func (r *Revision) Check() error {
 		return fail("the confidence is %d ppm, at most %d", r.Confidence, dag.One)
 	case len(r.Title) > MaxText || len(r.Reason) > MaxText || len(r.Summary) > MaxSummary:
 		return fail("the title has %d bytes, the reason %d and the summary %d, at most %d, %d and %d", len(r.Title), len(r.Reason), len(r.Summary), MaxText, MaxText, MaxSummary)
+	case len(r.Text) > MaxSaid:
+		return fail("the text has %d bytes, at most %d", len(r.Text), MaxSaid)
 	case len(r.Keywords) > MaxWords || len(r.Topics) > MaxWords:
 		return fail("it has %d keywords and %d topics, at most %d of each", len(r.Keywords), len(r.Topics), MaxWords)
 	}
-	for _, text := range slices.Concat([]string{r.Title, r.Reason, r.Summary, r.Source}, r.Keywords, r.Topics) {
+	for _, text := range slices.Concat([]string{r.Text, r.Title, r.Reason, r.Summary, r.Source}, r.Keywords, r.Topics) {
 		if !utf8.ValidString(text) || len(text) > MaxSummary {
 			return fail("a text is not UTF-8, or is too long")
 		}
@@ -419,7 +428,7 @@ func ReadLink(e *history.Entry) (*Link, error) {
 }
 
 func (c *Conflict) entry() history.Entry {
-	s := conflictPrivate{Confidence: uint64(c.Confidence), Premises: literalsOf(c.Premises), Reason: c.Reason, Salt: c.Salt.String(), Statements: literalsOf(c.Statements), Written: c.Wording.of(slices.Concat(c.Statements, c.Premises))}
+	s := conflictPrivate{Confidence: uint64(c.Confidence), Premises: literalsOf(c.Premises), Reason: c.Reason, Salt: c.Salt.String(), Statements: literalsOf(c.Statements), Text: c.Text, Written: c.Wording.of(slices.Concat(c.Statements, c.Premises))}
 	s.From, s.Until = wireSpan(c.Span)
 	private := canonical(s)
 	p := conflictPublic{By: c.By, Digest: sha256.Sum256(private), Item: string(c.Item), Key: keyText(c.Key), Kind: c.Kind, Space: string(c.Space), Turns: c.Turns, Type: string(KindConflict), With: []string{}}
@@ -463,7 +472,7 @@ func ReadConflict(e *history.Entry) (*Conflict, error) {
 		return nil, err
 	}
 	c.Statements, c.Premises, c.Span, c.Reason, c.Confidence = readLiterals(s.Statements), readLiterals(s.Premises), readSpan(s.From, s.Until), s.Reason, dag.PPM(s.Confidence)
-	c.Wording = readWording(s.Written)
+	c.Text, c.Wording = s.Text, readWording(s.Written).saying(s.Text, c.Statements)
 	c.Salt, err = dag.ParseSalt(s.Salt)
 	return c, err
 }

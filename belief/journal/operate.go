@@ -46,6 +46,7 @@ type Request struct {
 	Space      belief.Space
 	NewSpace   bool                    // make the space, under Policy, if it does not exist
 	Item       belief.Item             // "": the item of an equal or a conflicting statement, or else a new item
+	Adds       bool                    // what the named item states stays beside the statements; otherwise they are in its place
 	Kind       string                  // of a new item that has no name
 	Allow      func(kind string) error // refuses kinds that a new item may not have; nil: all kinds are allowed
 	Statements []belief.Literal
@@ -179,7 +180,32 @@ func (o *operation) explore(k *history.State) (n history.Needs) {
 		}
 		return n
 	}
-	return o.more(k)
+	n = o.more(k)
+	for _, s := range o.replaced(k) { // what follows from the statements may fall
+		o.ask(&n, s.slots(), nil)
+	}
+	return n
+}
+
+// replaced returns the believed statements of the item that the request names, in whose place those of the request are: a revision is all that
+// its item says.
+func (o *operation) replaced(k *history.State) []Stated {
+	if o.Item == "" || o.Adds || o.Operator == Contract {
+		return nil
+	}
+	seq, err := currentOf(k, o.Item)
+	if err != nil || seq == 0 {
+		return nil
+	}
+	e, ok := k.Entries[seq]
+	if !ok {
+		return nil
+	}
+	r, err := readOnce(o.revisions, &e)
+	if err != nil {
+		return nil
+	}
+	return r.Statements
 }
 
 // element returns the part as an element of package belief.
@@ -246,18 +272,22 @@ func (o *operation) Plan(k *history.State) (*history.Plan, error) {
 	if w.repeats(b) {
 		return &history.Plan{}, nil
 	}
+	own := w.setAside(b)
 	d, err := o.decide(k, b)
+	if err == nil {
+		err = w.unprotected(own)
+	}
 	var refused *belief.ConflictError
 	if err == nil && o.Rank.Class < belief.Human && o.Operator != Contract {
 		err = w.unvouched(b, d)
 	}
 	switch {
 	case errors.As(err, &refused) && !errors.Is(err, belief.ErrInput):
-		return w.refuse(b, refused)
+		return w.refuse(b, refused, own)
 	case err != nil:
 		return nil, err
 	}
-	if err := w.take(b, d); err != nil {
+	if err := w.take(b, d, own); err != nil {
 		return nil, err
 	}
 	if err := o.bound.check(k, o.Space, p); err != nil {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/graphkernel/graphkernel/belief/said"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/knowledge"
@@ -18,8 +19,8 @@ import (
 // ends are retracted under the numbers before it. So the number of a statement's assertion need not be recorded, unless an earlier revision
 // began the assertion and it was not interrupted.
 
-// projects reports whether the statement is projected.
-func (s *Stated) projects() bool { return !s.Not && s.Premises == nil }
+// projects reports whether the statement is projected. The statement of a text is not.
+func (s *Stated) projects() bool { return !s.Not && s.Premises == nil && !said.Is(s.Literal) }
 
 // A projection is the assertion of a statement.
 type projection struct {

@@ -38,7 +38,7 @@ func (w *writing) repeats(b *base) bool {
 func (w *writing) said(r *Revision) bool {
 	asked := &w.Revision
 	if w.Item != "" && r.Item != w.Item || r.By != w.By || r.Confidence != asked.Confidence || r.Source != asked.Source ||
-		r.Title != asked.Title || r.Summary != asked.Summary || !slices.Equal(r.Keywords, asked.Keywords) || !slices.Equal(r.Topics, asked.Topics) || !slices.Equal(r.Artifacts, asked.Artifacts) {
+		r.Text != asked.Text || r.Title != asked.Title || r.Summary != asked.Summary || !slices.Equal(r.Keywords, asked.Keywords) || !slices.Equal(r.Topics, asked.Topics) || !slices.Equal(r.Artifacts, asked.Artifacts) {
 		return false
 	}
 	if s := w.items[r.Item]; s == nil || s.live() == 0 || s.current.Seq != r.Seq {
@@ -75,7 +75,7 @@ func (w *writing) waits() dag.Seq {
 			continue
 		}
 		c, err := ReadConflict(&e)
-		if err == nil && !c.Erased && c.By == w.By && c.Space == w.Space && c.Item == w.Item && c.Kind == w.Kind && c.Span == w.Span && c.Confidence == w.Revision.Confidence &&
+		if err == nil && !c.Erased && c.By == w.By && c.Space == w.Space && c.Item == w.Item && c.Kind == w.Kind && c.Span == w.Span && c.Confidence == w.Revision.Confidence && c.Text == w.Revision.Text &&
 			slices.Equal(c.Statements, w.Statements) && slices.Equal(c.Premises, w.Premises) && slices.Equal(c.Turns, w.Turns) && w.writtenAs(c.Wording) {
 			return e.Whole()
 		}

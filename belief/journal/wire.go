@@ -70,6 +70,7 @@ type revisionPrivate struct {
 	Source     string         `json:"source"`
 	Statements []wireStated   `json:"statements"`
 	Summary    string         `json:"summary,omitempty"`
+	Text       string         `json:"text,omitempty"`
 	Title      string         `json:"title,omitempty"`
 	Topics     []string       `json:"topics,omitempty"`
 }
@@ -134,6 +135,7 @@ type conflictPrivate struct {
 	Reason     string        `json:"reason,omitempty"`
 	Salt       string        `json:"salt"`
 	Statements []wireLiteral `json:"statements"`
+	Text       string        `json:"text,omitempty"`
 	From       *instant      `json:"valid_from,omitempty"`
 	Until      *instant      `json:"valid_until,omitempty"`
 	Written    []wireWorded  `json:"written,omitempty"`

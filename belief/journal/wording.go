@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/graphkernel/graphkernel/belief"
+	"github.com/graphkernel/graphkernel/belief/said"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/normalize"
@@ -96,7 +97,7 @@ func (w Wording) of(literals []belief.Literal) []wireWorded {
 	slices.SortFunc(literals, belief.Literal.Compare)
 	var list []wireWorded
 	for _, l := range slices.Compact(literals) {
-		if written := w[l]; written != (knowledge.Written{}) {
+		if written := w[l]; written != (knowledge.Written{}) && !said.Is(l) {
 			list = append(list, wireWorded{l.Not, l.Object, l.Predicate, l.Subject, wireWritten{written.Object, written.Predicate, written.Subject}})
 		}
 	}
@@ -112,6 +113,17 @@ func readWording(list []wireWorded) Wording {
 		one := &list[i]
 		w[belief.Literal{Subject: one.Subject, Predicate: one.Predicate, Object: one.Object, Not: one.Not}] =
 			knowledge.Written{Subject: one.Written.Subject, Predicate: one.Written.Predicate, Object: one.Written.Object}
+	}
+	return w
+}
+
+// saying returns the wording with the text for the statement of a text among some literals. The text is recorded once, and not in the
+// wording.
+func (w Wording) saying(text string, literals []belief.Literal) Wording {
+	for _, l := range literals {
+		if text != "" && said.Is(l) {
+			w = w.With(Wording{l: {Subject: text}})
+		}
 	}
 	return w
 }

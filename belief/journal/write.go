@@ -78,8 +78,9 @@ func (w *writing) allowed() error {
 }
 
 // refuse reports a refusal in the outcome, and records a refused proposal.
-func (w *writing) refuse(b *base, err *belief.ConflictError) (*history.Plan, error) {
-	w.outcome.Result, w.outcome.GaveWay, w.outcome.Protects = Refused, w.losses(b, err.Lost), errors.Is(err, belief.ErrProtected)
+func (w *writing) refuse(b *base, err *belief.ConflictError, own []Part) (*history.Plan, error) {
+	w.outcome.Result, w.outcome.Protects = Refused, errors.Is(err, belief.ErrProtected)
+	w.outcome.GaveWay = append(w.losses(b, err.Lost), w.gaveWay(own)...)
 	w.outcome.Vouched = errors.Is(err, errVouched)
 	w.worded(b)
 	if w.Operator != Propose {
@@ -96,7 +97,7 @@ func (w *writing) refuse(b *base, err *belief.ConflictError) (*history.Plan, err
 		return nil, err
 	}
 	c := &Conflict{
-		Wording: w.Request.Wording, Space: w.Space, Item: w.Item, Kind: w.Kind, By: w.By, Turns: w.Turns, Statements: w.Statements, Premises: w.Premises, Span: w.Span, Confidence: w.Revision.Confidence, Reason: w.Revision.Reason,
+		Wording: w.Request.Wording, Space: w.Space, Item: w.Item, Kind: w.Kind, By: w.By, Turns: w.Turns, Statements: w.Statements, Premises: w.Premises, Text: w.Revision.Text, Span: w.Span, Confidence: w.Revision.Confidence, Reason: w.Revision.Reason,
 		Salt: w.salt(), Key: w.Key, Seq: w.head + 1, At: w.At,
 	}
 	for _, l := range w.outcome.GaveWay {
@@ -152,10 +153,15 @@ func (w *writing) revise(r *Revision) error {
 }
 
 // take records the decision of the operator.
-func (w *writing) take(b *base, d *belief.Decision) error {
+func (w *writing) take(b *base, d *belief.Decision, own []Part) error {
 	out := w.outcome
 	out.Kept, out.GaveWay = len(d.Kept), w.losses(b, d.Lost)
-	out.Fell = belief.Fallen(w.Constraints, b.elements, d.After())
+	before := b.elements
+	for _, p := range own {
+		before = append(slices.Clip(before), p.element(false))
+	}
+	out.Fell = belief.Fallen(w.Constraints, before, d.After())
+	out.GaveWay = append(out.GaveWay, w.gaveWay(own)...)
 	w.worded(b)
 	for _, l := range out.GaveWay {
 		out.Review = append(out.Review, w.dependents(l.Revision)...)
@@ -223,12 +229,12 @@ func (w *writing) target(b *base, lost []Loss) (belief.Item, error) {
 	item := w.Item
 	if item == "" {
 		for _, p := range b.from { // an item that states the same literal
-			if s := p.Stated(); w.shares(p.Revision.Item) && w.Premises == nil && s.Premises == nil && slices.Contains(w.Statements, s.Literal) && (item == "" || p.Revision.Item < item) {
+			if s := p.Stated(); w.shares(p.Revision.Item) && w.speaksFor(p.Revision, lost) && w.Premises == nil && s.Premises == nil && slices.Contains(w.Statements, s.Literal) && (item == "" || p.Revision.Item < item) {
 				item = p.Revision.Item
 			}
 		}
 		for i := 0; item == "" && i < len(lost); i++ {
-			if of := lost[i].Revision.Item; w.shares(of) {
+			if of := lost[i].Revision.Item; w.shares(of) && w.speaksFor(lost[i].Revision, lost) {
 				item = of
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/graphkernel/graphkernel/belief"
+	"github.com/graphkernel/graphkernel/belief/said"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/normalize"
@@ -18,8 +19,11 @@ import (
 // Type is the value of the member type in the JSON of a policy.
 const Type = "kind_policy_v1"
 
-// ID is the id of the policy that every tenant begins with. Its parameters are Default.
-const ID policy.ID = "beliefs@1"
+// ID is the id of the policy of a new space. Its parameters are Default. V1ID is that of the policy without slots.
+const (
+	ID   policy.ID = "beliefs@2"
+	V1ID policy.ID = "beliefs@1"
+)
 
 // Bounds of the parameters.
 const (
@@ -86,8 +90,11 @@ var (
 	unlisted = Kind{Level: 1, Entrenched: ByEvent}
 )
 
-// Default returns the parameters of the policy beliefs@1: the usual kinds, and no constraints.
-func Default() Policy { return New(belief.Constraints{}, nil) }
+// Default returns the parameters of the policy beliefs@2: the usual kinds, and one value for each slot of a text.
+func Default() Policy { return New(belief.Constraints{Functional: said.Functional()}, nil) }
+
+// DefaultV1 returns the parameters of the policy beliefs@1: the usual kinds, and no constraints.
+func DefaultV1() Policy { return New(belief.Constraints{}, nil) }
 
 // New makes a policy from constraints and kinds. A nil list means the usual kinds. Duplicate constraints count once, and the order does
 // not matter.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/kinds"
+	"github.com/graphkernel/graphkernel/belief/said"
 	"github.com/graphkernel/graphkernel/policy"
 )
 
@@ -88,9 +89,13 @@ func TestOnePolicyOneHash(t *testing.T) {
 	}
 }
 
-// TestDefault holds the policy that every tenant begins with: it has this hash for ever, and is what a document says that leaves everything out.
+// TestDefault holds the policies that every tenant begins with: the first has this hash for ever, and is what a document says that leaves everything
+// out; the second limits the slots of texts beside it.
 func TestDefault(t *testing.T) {
-	p := kinds.Default()
+	p := kinds.DefaultV1()
+	if newer := kinds.Default(); !slices.Equal(newer.Constraints().Functional, said.Functional()) || !slices.Equal(newer.Kinds(), p.Kinds()) || len(newer.Constraints().Exclusive) > 0 {
+		t.Errorf("beliefs@2 is %s", newer.Canonical())
+	}
 	if err := p.Check(); err != nil || p.Hash().String() != "6313a95ceb1db06340e9a140e0240eeedea7b6f86e7db570d161b818f4be4577" {
 		t.Errorf("beliefs@1 has the hash %s, %v", p.Hash(), err)
 	}

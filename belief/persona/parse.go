@@ -90,7 +90,7 @@ func readItem(c *canon.Cursor, id string) (i Item) {
 	}
 	i = Item{
 		Kind: c.Field("kind").String(), Confidence: dag.PPM(c.Field("confidence").Uint(uint64(dag.One))), Source: c.Field("source").String(),
-		Title: optional(c, "title"), Summary: optional(c, "summary"), Keywords: words(c, "keywords"), Topics: words(c, "topics"),
+		Text: optional(c, "text"), Title: optional(c, "title"), Summary: optional(c, "summary"), Keywords: words(c, "keywords"), Topics: words(c, "topics"),
 	}
 	for _, at := range bounded(c.Field("statements"), journal.MaxStatements) {
 		i.Statements = append(i.Statements, readStatement(at))
@@ -150,7 +150,7 @@ func readLiteral(c *canon.Cursor) belief.Literal {
 
 // Check refuses an exported item that could not be a revision of an item of its kind.
 func (i *Item) Check() error {
-	r := journal.Revision{Number: 1, Title: i.Title, Summary: i.Summary, Keywords: i.Keywords, Topics: i.Topics, Confidence: i.Confidence, Source: i.Source}
+	r := journal.Revision{Number: 1, Text: i.Text, Title: i.Title, Summary: i.Summary, Keywords: i.Keywords, Topics: i.Topics, Confidence: i.Confidence, Source: i.Source}
 	for _, s := range i.Statements {
 		r.Statements = append(r.Statements, journal.Stated{Literal: s.Literal, Premises: s.Premises, Span: s.Span, Rank: journal.Rank{Class: belief.Inferred}})
 	}

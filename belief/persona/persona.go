@@ -63,6 +63,7 @@ type Item struct {
 	Kind       string
 	Confidence dag.PPM
 	Source     string
+	Text       string // what was said; "": only its statements were
 	Title      string
 	Summary    string
 	Keywords   []string
@@ -147,6 +148,7 @@ func (i *Item) write(w *canon.Writer, id string) {
 	}
 	w.EndArray()
 	text(w, "summary", i.Summary)
+	text(w, "text", i.Text)
 	text(w, "title", i.Title)
 	texts(w, "topics", i.Topics)
 	w.EndObject()

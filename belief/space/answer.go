@@ -100,7 +100,7 @@ func (k View) answer(ctx context.Context, tenant dag.Tenant, b *Base, space beli
 	add := func(l belief.Literal, r *journal.Revision, span belief.Span) *api.HeldStatement {
 		h := api.HeldStatement{WrittenStatement: worded(l, r.Wording), Item: r.Item, Revision: r.Number, Standing: countsAs(r).String()}
 		if !r.Withheld {
-			h.Title, h.Summary = r.Title, r.Summary
+			h.Text, h.Title, h.Summary = r.Text, r.Title, r.Summary
 		}
 		h.ValidFrom, h.ValidUntil = span.Bounds()
 		list = append(list, h)

@@ -162,15 +162,18 @@ func (k Catalog) Act(ctx context.Context, tenant dag.Tenant, a journal.Act) (*jo
 			return nil, mayNotBelieve(ctx, "this act")
 		}
 	}
-	now, err := k.kernel.Now()
-	if err != nil {
+	return k.act(ctx, tenant, a)
+}
+
+// act performs an act for a caller who may do it.
+func (k Catalog) act(ctx context.Context, tenant dag.Tenant, a journal.Act) (done *journal.Acted, err error) {
+	if a.At, err = k.kernel.Now(); err != nil {
 		return nil, err
 	}
-	a.By, a.At = access.CallerIn(ctx), now
+	a.By = access.CallerIn(ctx)
 	if err := k.kernel.Draw(a.Salt[:]); err != nil {
 		return nil, err
 	}
-	var done *journal.Acted
 	err = k.underPolicy(ctx, tenant, a.Item.Space(), func(p kinds.Policy, id string) error {
 		a.Policy, a.Constraints, a.Limits = id, p.Constraints(), k.binding(p).limits()
 		done, err = k.journal().Do(ctx, tenant, a)

@@ -111,7 +111,7 @@ func TestUnlistedKinds(t *testing.T) {
 
 	old := recordedBefore(t, s, journal.Request{Operator: journal.Revise, Kind: "fakt", Statements: []belief.Literal{{Subject: "a", Predicate: "is", Object: "b"}}, Rank: journal.Rank{Class: belief.Human}})
 	more := asking(journal.Revise, "a", "is", "c")
-	more.Item = old.Item
+	more.Item, more.Statements = old.Item, append(more.Statements, belief.Literal{Subject: "a", Predicate: "is", Object: "b"})
 	if o := must(k.Beliefs().Operate(ctx, tenant, more)); o.Revision != 2 {
 		t.Errorf("an item of an unlisted kind that was there: %+v", o)
 	}

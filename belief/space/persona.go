@@ -126,11 +126,11 @@ func (k Personas) personaItems(ctx context.Context, tenant dag.Tenant, w *web) (
 			s := &r.Statements[i]
 			item.Statements = append(item.Statements, rules.PersonaStatement{Literal: s.Literal, Premises: s.Premises, Span: s.Span})
 		}
-		title, summary := r.Title, r.Summary
+		text, title, summary := r.Text, r.Title, r.Summary
 		if r.Withheld {
-			title, summary = "", ""
+			text, title, summary = "", "", ""
 		}
-		item.Texts = slices.Concat([]string{title, summary, r.Source}, r.Keywords, r.Topics)
+		item.Texts = slices.Concat([]string{title, summary, r.Source, text}, r.Keywords, r.Topics)
 		items = append(items, item)
 	}
 	return items, nil
@@ -155,8 +155,8 @@ func (w *web) document(chosen *rules.Persona) (*persona.Document, error) {
 		of := &chosen.Items[i]
 		at[of.ID] = i
 		r := w.revisions[w.of[belief.Item(chosen.From[of.ID])]]
-		words, topics := of.Texts[3:][:len(r.Keywords)], of.Texts[3:][len(r.Keywords):]
-		item := persona.Item{Kind: of.Kind, Confidence: r.Confidence, Title: of.Texts[0], Summary: of.Texts[1], Source: of.Texts[2], Keywords: words, Topics: topics}
+		words, topics := of.Texts[4:][:len(r.Keywords)], of.Texts[4:][len(r.Keywords):]
+		item := persona.Item{Kind: of.Kind, Confidence: r.Confidence, Title: of.Texts[0], Summary: of.Texts[1], Source: of.Texts[2], Text: of.Texts[3], Keywords: words, Topics: topics}
 		if !journal.IsSource(item.Source) { // an alias in the source may not be valid in a model's name
 			item.Source = "external"
 		}
@@ -296,7 +296,7 @@ func (k Personas) personaRequests(ctx context.Context, tenant dag.Tenant, in *ap
 		}
 		r := api.BeliefRequest{
 			Space: in.Space, Item: name, Kind: item.Kind, Statements: []belief.Literal{s.Literal}, Premises: s.Premises,
-			Title: item.Title, Summary: item.Summary, Keywords: item.Keywords, Topics: item.Topics, Confidence: &item.Confidence, Source: "external", Reason: reason,
+			Text: item.Text, Title: item.Title, Summary: item.Summary, Keywords: item.Keywords, Topics: item.Topics, Confidence: &item.Confidence, Source: "external", Reason: reason,
 			Key: fmt.Sprintf("persona %s %s %s %s %d", digest, in.Space, operator, id, len(list)), DryRun: in.DryRun,
 		}
 		r.ValidFrom, r.ValidUntil = s.Span.Bounds()
@@ -307,6 +307,7 @@ func (k Personas) personaRequests(ctx context.Context, tenant dag.Tenant, in *ap
 		if err != nil {
 			return nil, err
 		}
+		r.Adds = i > 0                        // they are one item
 		r.Statements = distinct(r.Statements) // under the aliases of this tenant two statements may be equal
 		if err := r.Check(); err != nil {
 			return nil, err

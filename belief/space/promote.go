@@ -280,10 +280,10 @@ func incoming(from []belief.Address, kind string) (list []journal.Link) {
 
 func (k Upkeep) promote(ctx context.Context, tenant dag.Tenant, w *web, r *journal.Revision, done *api.Promotion, dry bool) (*journal.Outcome, error) {
 	in, span := &api.BeliefRequest{
-		Space: r.Item.Space(), Item: done.To, Kind: done.To.Kind(), Title: r.Title, Summary: r.Summary, Keywords: r.Keywords, Topics: r.Topics, Confidence: &r.Confidence, Reason: done.Reason, DryRun: dry,
+		Space: r.Item.Space(), Item: done.To, Kind: done.To.Kind(), Text: r.Text, Title: r.Title, Summary: r.Summary, Keywords: r.Keywords, Topics: r.Topics, Confidence: &r.Confidence, Reason: done.Reason, DryRun: dry,
 	}, belief.Always
 	if r.Withheld {
-		in.Title, in.Summary = "", ""
+		in.Text, in.Title, in.Summary = "", "", ""
 	}
 	for i := range r.Statements {
 		s := &r.Statements[i]

@@ -99,6 +99,7 @@ type Beliefs struct {
 	View
 	Catalog
 	Statements
+	Memories
 	Upkeep
 	Personas
 }
@@ -106,7 +107,7 @@ type Beliefs struct {
 // New returns the room of a kernel. It costs nothing.
 func New(k Kernel) Beliefs {
 	r := reader{k}
-	return Beliefs{View{r}, Catalog{r}, Statements{r}, Upkeep{r}, Personas{r}}
+	return Beliefs{View{r}, Catalog{r}, Statements{r}, Memories{r}, Upkeep{r}, Personas{r}}
 }
 
 // A View returns beliefs and the reasons for them.
@@ -126,7 +127,7 @@ type Personas struct{ reader }
 
 // Operations lists the operations of the room.
 func (k Beliefs) Operations() []api.Answer {
-	return slices.Concat(k.View.Operations(), k.Catalog.Operations(), k.Statements.Operations(), k.Upkeep.Operations(), k.Personas.Operations())
+	return slices.Concat(k.View.Operations(), k.Catalog.Operations(), k.Statements.Operations(), k.Memories.Operations(), k.Upkeep.Operations(), k.Personas.Operations())
 }
 
 // Operations lists the operations of a view.

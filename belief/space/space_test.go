@@ -377,7 +377,7 @@ func TestRestated(t *testing.T) {
 	r.Item, r.Turns = "kref://acme/desk/pump.fact", turns[:1]
 	must(k.Beliefs().Operate(ctx, tenant, r))
 	more := asking(journal.Revise, "pump", "is", "loud")
-	more.Item = r.Item
+	more.Item, more.Turns, more.Statements = r.Item, r.Turns, append(more.Statements, r.Statements...)
 	must(k.Beliefs().Operate(ctx, tenant, more))
 	version := func() api.Fact {
 		t.Helper()

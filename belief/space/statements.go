@@ -15,6 +15,7 @@ import (
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/belief/kinds"
 	"github.com/graphkernel/graphkernel/belief/rules"
+	"github.com/graphkernel/graphkernel/belief/said"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/knowledge"
@@ -210,7 +211,7 @@ func (k Statements) request(ctx context.Context, tenant dag.Tenant, op journal.O
 	}
 	r := &beliefRequest{believes: may, Request: journal.Request{
 		Operator: op, Space: in.Space, Item: in.Item, Kind: kind, Span: belief.SpanOf(in.ValidFrom, in.ValidUntil), Turns: in.Turns, Dry: in.DryRun, By: access.CallerIn(ctx),
-		Revision: journal.Revision{Title: in.Title, Summary: in.Summary, Keywords: in.Keywords, Topics: in.Topics, Confidence: confidence, Source: source, Reason: in.Reason},
+		Revision: journal.Revision{Text: in.Text, Title: in.Title, Summary: in.Summary, Keywords: in.Keywords, Topics: in.Topics, Confidence: confidence, Source: source, Reason: in.Reason},
 	}}
 	if err := k.attached(ctx, tenant, in, r); err != nil {
 		return nil, err
@@ -218,6 +219,13 @@ func (k Statements) request(ctx context.Context, tenant dag.Tenant, op journal.O
 	var stated journal.Wording
 	if r.Statements, stated, err = Literals(aliases, "statements", in.Statements, given); err != nil {
 		return nil, err
+	}
+	if in.Text != "" && len(in.Statements) == 0 {
+		of, err := said.Of(in.Text, in.Slot)
+		if err != nil {
+			return nil, fmt.Errorf("text: %w", err)
+		}
+		r.Statements, stated = []belief.Literal{of}, journal.Wording{of: {Subject: in.Text}}
 	}
 	if r.Premises, r.Wording, err = Literals(aliases, "premises", in.Premises, given); err != nil {
 		return nil, err
@@ -264,6 +272,7 @@ func statedTexts(in *api.BeliefRequest) (texts []dag.Text) {
 			add(fmt.Sprintf("%s[%d].object", list.name, i), l.Object)
 		}
 	}
+	add("text", in.Text)
 	add("title", in.Title)
 	add("summary", in.Summary)
 	add("reason", in.Reason)
@@ -366,7 +375,7 @@ func (k Statements) taking(ctx context.Context, tenant dag.Tenant, c *journal.Co
 	if c.Erased {
 		return nil, fmt.Errorf("%w: the proposal of conflict %d was erased; drop the conflict", knowledge.ErrNoEvidence, c.Seq)
 	}
-	in := &api.BeliefRequest{Space: c.Space, Item: c.Item, Kind: c.Kind, Statements: c.Statements, Premises: c.Premises, Turns: c.Turns, Confidence: &c.Confidence, Reason: r.Reason, DryRun: r.DryRun}
+	in := &api.BeliefRequest{Space: c.Space, Item: c.Item, Kind: c.Kind, Text: c.Text, Statements: c.Statements, Premises: c.Premises, Turns: c.Turns, Confidence: &c.Confidence, Reason: r.Reason, DryRun: r.DryRun}
 	in.ValidFrom, in.ValidUntil = c.Span.Bounds()
 	made, err := k.request(ctx, tenant, journal.Revise, in, c.Wording)
 	if err != nil {

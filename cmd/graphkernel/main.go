@@ -21,6 +21,7 @@ import (
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/demo"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/facts"
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/memories"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/overview"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/service"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/signing"
@@ -59,7 +60,7 @@ func run() int {
 // commands makes every command of the program.
 func commands(a *cli.App) []*cobra.Command {
 	return slices.Concat(
-		overview.Commands(a), turns.Commands(a), capture.Commands(a), facts.Commands(a), beliefs.Commands(a), audit.Commands(a), signing.Commands(a), service.Commands(a), storage.Commands(a),
+		overview.Commands(a), turns.Commands(a), capture.Commands(a), facts.Commands(a), beliefs.Commands(a), memories.Commands(a), audit.Commands(a), signing.Commands(a), service.Commands(a), storage.Commands(a),
 		[]*cobra.Command{demo.DemoCommand(a), a.VersionCommand(), a.ManCommand()},
 	)
 }

@@ -12,6 +12,7 @@ package project
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -75,6 +76,24 @@ func (p *Place) Alike(o *Place) (same, ask bool) {
 		return true, false
 	}
 	return false, p.Origin != "" && p.Origin == o.Origin
+}
+
+// Identity returns a text that is the same for all folders of a project, and differs from that of any other project. It runs git if the place is
+// in a repository with an origin.
+func (p *Place) Identity(ctx context.Context) (string, error) {
+	switch {
+	case p.Common == "":
+		return "folder " + p.Folder, nil
+	case p.Origin == "":
+		return "repository " + p.Common, nil
+	}
+	if err := p.FindRoot(ctx); err != nil {
+		return "", err
+	}
+	if p.Root == "" { // nothing was committed, or the clone is shallow
+		return "repository " + p.Common, nil
+	}
+	return "history " + p.Root + " of " + p.Origin, nil
 }
 
 // SameRepository reports whether two places with the same origin also have the same root commit.

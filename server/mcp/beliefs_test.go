@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/dag"
@@ -22,33 +23,38 @@ func believed(t *testing.T, k *kernel.Kernel) map[string]map[string]any {
 			t.Fatal(err)
 		}
 	}
+	proposed, err := k.Beliefs().Remember(access.As(t.Context(), identity(access.Agent)), dag.DefaultTenant, api.NewMemory{Text: "The old pump is loud."})
+	if err != nil {
+		t.Fatal(err)
+	}
 	return map[string]map[string]any{
-		"remember":     {"space": "acme/s", "statements": []any{map[string]any{"subject": "a", "predicate": "is", "object": "b"}}},
-		"keep_in_mind": {"session": "run-1", "messages": []any{map[string]any{"role": "user", "author": "human:ada", "content": "a thing", "key": "k"}}},
-		"in_mind":      {"session": "run-1"},
-		"base":         {"space": "acme/s"}, "impact": {"ref": "kref://acme/s/thing-1.fact"},
-		"why": {"space": "acme/s", "subject": "thing 1", "predicate": "is", "object": "there"},
+		"propose_belief": {"space": "acme/s", "statements": []any{map[string]any{"subject": "a", "predicate": "is", "object": "b"}}},
+		"keep_in_mind":   {"session": "run-1", "messages": []any{map[string]any{"role": "user", "author": "human:ada", "content": "a thing", "key": "k"}}},
+		"in_mind":        {"session": "run-1"},
+		"base":           {"space": "acme/s"}, "impact": {"ref": "kref://acme/s/thing-1.fact"},
+		"explain_belief": {"space": "acme/s", "subject": "thing 1", "predicate": "is", "object": "there"},
+		"remember":       {"text": "Deploys happen on Tuesdays only."}, "recall_memories": {}, "forget": {"id": proposed.ID, "reason": "over"}, "why": {"id": "thing-1"},
 	}
 }
 
-// TestRemember proposes, and asks what came of it.
-func TestRemember(t *testing.T) {
+// TestProposeBelief proposes, and asks what came of it.
+func TestProposeBelief(t *testing.T) {
 	t.Parallel()
 	k := testKernel(t)
 	c := over(t, New(k, Options{Tools: every(t)}), identity("agent"))
 	arguments := believed(t, k)
-	if _, r := must(t, c, "remember", arguments["remember"]); r["outcome"] != "changed" || r["revision"] != 1. {
+	if _, r := must(t, c, "propose_belief", arguments["propose_belief"]); r["outcome"] != "changed" || r["revision"] != 1. {
 		t.Errorf("%v", r)
 	}
-	arguments["remember"]["statements"] = []any{map[string]any{"subject": "Thing 1", "predicate": "is", "object": "there", "not": true}}
-	if _, r := must(t, c, "remember", arguments["remember"]); r["outcome"] != "refused" {
+	arguments["propose_belief"]["statements"] = []any{map[string]any{"subject": "Thing 1", "predicate": "is", "object": "there", "not": true}}
+	if _, r := must(t, c, "propose_belief", arguments["propose_belief"]); r["outcome"] != "refused" {
 		t.Errorf("what a person said gave way to an agent: %v", r)
 	}
-	waits, _ := must(t, c, "remember", arguments["remember"])
-	if again, r := must(t, c, "remember", arguments["remember"]); again != waits || r["repeated"] != true {
+	waits, _ := must(t, c, "propose_belief", arguments["propose_belief"])
+	if again, r := must(t, c, "propose_belief", arguments["propose_belief"]); again != waits || r["repeated"] != true {
 		t.Errorf("the same proposal once more: %v, %v", waits, again)
 	}
-	if _, r := must(t, c, "why", arguments["why"]); r["believed"] != true || len(r["support"].([]any)) != 1 {
+	if _, r := must(t, c, "explain_belief", arguments["explain_belief"]); r["believed"] != true || len(r["support"].([]any)) != 1 {
 		t.Errorf("%v", r)
 	}
 	if _, r := must(t, c, "base", map[string]any{"space": "acme/s", "subject": "thing 1"}); len(r["statements"].([]any)) != 1 {

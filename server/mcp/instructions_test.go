@@ -54,9 +54,9 @@ func TestNoSpace(t *testing.T) {
 	k := testKernel(t)
 	c := over(t, New(k, Options{Tools: every(t)}), identity(access.Agent))
 	for _, there := range []string{"there is none yet", "there are acme/s"} {
-		for _, tool := range []string{"remember", "base", "why"} {
+		for _, tool := range []string{"propose_belief", "base", "explain_belief"} {
 			arguments := map[string]any{"space": "acme/none", "subject": "a", "predicate": "is", "object": "b"}
-			if tool == "remember" {
+			if tool == "propose_belief" {
 				arguments = map[string]any{"space": "acme/none", "statements": []any{map[string]any{"subject": "a", "predicate": "is", "object": "b"}}}
 			}
 			if tool == "base" {

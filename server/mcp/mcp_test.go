@@ -105,7 +105,7 @@ func TestWay(t *testing.T) {
 	if err := k.Policies().Register(t.Context(), dag.DefaultTenant, narrow); err != nil {
 		t.Fatal(err)
 	}
-	if _, all := must(t, c, "list_policies", map[string]any{}); len(all["policies"].([]any)) != 23 {
+	if _, all := must(t, c, "list_policies", map[string]any{}); len(all["policies"].([]any)) != 24 {
 		t.Errorf("policies %v", all)
 	}
 	for in, outcome := range map[string]string{`{"turn":"ext-1"}`: "selected", `{"turn":"ext-5","as_of":4,"anchor":"ext-3"}`: "not_in_view", `{"turn":"ext-3","policy":"narrow@1"}`: "beaten"} {
@@ -190,9 +190,9 @@ func TestRoles(t *testing.T) {
 		arguments[name] = in
 	}
 	learns := []string{
-		"add_observations", "create_entities", "create_relations", "delete_entities", "delete_observations", "delete_relations", "knowledge_assert", "knowledge_retract", "remember", "keep_in_mind",
+		"add_observations", "create_entities", "create_relations", "delete_entities", "delete_observations", "delete_relations", "knowledge_assert", "knowledge_retract", "remember", "forget", "propose_belief", "keep_in_mind",
 	}
-	asks := []string{"in_mind", "base", "why", "impact", "find", "recall", "knowledge_find", "knowledge_history", "knowledge_path", "knowledge_traverse", "open_nodes", "read_graph", "search_nodes"}
+	asks := []string{"in_mind", "base", "why", "recall_memories", "explain_belief", "impact", "find", "recall", "knowledge_find", "knowledge_history", "knowledge_path", "knowledge_traverse", "open_nodes", "read_graph", "search_nodes"}
 	want := map[access.Role][]string{
 		access.Verifier: {"verify_bundle"},
 		access.Agent:    slices.Concat([]string{"admit_turns", "cut_slice", "knowledge_slice", "list_policies", "verify_bundle"}, learns, asks),

@@ -17,6 +17,7 @@ import (
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/api/describe"
+	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/kernel"
 )
 
@@ -27,6 +28,9 @@ type Options struct {
 
 	// Tools are the tools of a session whose client selects none; the zero value means the default of its role.
 	Tools Selection
+
+	// Project is the space of memories that name no project; "": that of no project.
+	Project belief.Space
 
 	// MaxMessage limits the bytes of an incoming message: 16 MiB. max_bytes of a result is at most half of that.
 	MaxMessage int

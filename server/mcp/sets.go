@@ -32,8 +32,8 @@ const (
 // Sets lists the sets. Every tool is in at least one of them in addition to All: it is listed here, or the operation it
 // is made from names the set.
 var Sets = operatedSets([]Set{
-	{Everyday, "what an agent needs every day: record turns, get context, verify, remember facts, ask for them", []string{
-		"admit_turns", "cut_slice", "verify_bundle", "show_turn", "list_policies", "knowledge_assert", "knowledge_find", "knowledge_traverse",
+	{Everyday, "what an agent needs every day: remember texts and find them, get context, search, record turns, verify", []string{
+		"admit_turns", "cut_slice", "verify_bundle", "show_turn",
 	}},
 	{"facts", "all about facts", []string{
 		"knowledge_assert", "knowledge_find", "knowledge_traverse", "knowledge_path", "knowledge_history", "knowledge_retract", "knowledge_slice",
@@ -41,6 +41,7 @@ var Sets = operatedSets([]Set{
 	{Audit, "check evidence, and explain its contents", []string{
 		"verify_bundle", "replay_slice", "explain_turn", "show_turn", "list_policies", "knowledge_find", "knowledge_history",
 	}},
+	{"memories", "what is remembered, as texts: remember, find, forget, and ask why", nil},
 	{"beliefs", "beliefs: propose them, list them, ask why they are believed and what depends on them", nil},
 	{"working", "messages of a session, kept for a while outside the history", nil},
 	{MemorySet, "the nine tools of the public memory server", []string{

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"reflect"
+	"slices"
 	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -104,11 +105,12 @@ func operated(tools map[string]tool) map[string]tool {
 			if !found {
 				return answer{}, fmt.Errorf("mcp: no facet of the kernel answers %s", spec.ID)
 			}
+			in = withoutAfter(in)
 			arguments := op.Read(in)
 			if err := in.Err(); err != nil {
 				return answer{}, refusef("the arguments: %v", err)
 			}
-			out, err := op.Ask(ctx, who.Tenant, turnedTo(arguments, from))
+			out, err := op.Ask(ctx, who.Tenant, s.inProject(turnedTo(arguments, from)))
 			if err != nil {
 				return answer{}, err
 			}
@@ -116,6 +118,22 @@ func operated(tools map[string]tool) map[string]tool {
 		}}
 	}
 	return tools
+}
+
+// withoutAfter returns the arguments without after: turnedTo sets it, since a tool's is another text than an operation's.
+func withoutAfter(in *canon.Cursor) *canon.Cursor {
+	v := *in.Value()
+	v.Members = slices.DeleteFunc(slices.Clone(v.Members), func(m canon.Member) bool { return m.Key == "after" })
+	return canon.Open(&v)
+}
+
+// inProject returns the In of an operation; a memory without a project is of the project of the server.
+func (s *Server) inProject(in any) any {
+	if m, ok := in.(api.NewMemory); ok && m.Project == "" && m.Instead == "" {
+		m.Project = s.options.Project
+		return m
+	}
+	return in
 }
 
 // turnedTo returns the In of an operation on a list, with the page of the list where the answer continues.

@@ -143,7 +143,7 @@ func TestForged(t *testing.T) {
 		{beliefs.CheckSteps, func(b *beliefs.Bundle) { b.Steps = append(b.Steps, b.Steps[2]) }},
 		{beliefs.CheckSteps, func(b *beliefs.Bundle) { b.Question.Literal.Not = true }},
 		{beliefs.CheckSteps, func(b *beliefs.Bundle) { b.Question.Literal.Object = "sell" }},
-		{beliefs.CheckSteps, func(b *beliefs.Bundle) { b.Policy = kinds.Default() }},
+		{beliefs.CheckSteps, func(b *beliefs.Bundle) { b.Policy = kinds.DefaultV1() }},
 		{beliefs.CheckSteps, func(b *beliefs.Bundle) { b.Revisions[0].Statements[0].Object = "closed" }},
 		{beliefs.CheckSteps, func(b *beliefs.Bundle) {
 			b.Revisions[0].Statements[0].Span.Until = 9

@@ -20,15 +20,19 @@ func triple(subject, predicate, object string) string {
 	return strings.Join([]string{quoted(subject), quoted(predicate), quoted(object)}, " ")
 }
 
-// BeliefText returns the text of a belief that is counted and shown, in lines: the title, one line for each statement,
-// and the summary. A title or summary that is empty or withheld is left out.
+// BeliefText returns the text of a belief that is counted and shown, in lines: the title, the text or else one line for each statement,
+// and the summary. A title, a text or a summary that is empty or withheld is left out.
 func BeliefText(r *journal.Revision) string {
 	var lines []string
 	if r.Title != "" && !r.Withheld {
 		lines = append(lines, r.Title)
 	}
-	for i := range r.Statements {
-		lines = append(lines, statedText(&r.Statements[i]))
+	if r.Text != "" && !r.Withheld {
+		lines = append(lines, r.Text)
+	} else {
+		for i := range r.Statements {
+			lines = append(lines, statedText(&r.Statements[i]))
+		}
 	}
 	if r.Summary != "" && !r.Withheld {
 		lines = append(lines, r.Summary)

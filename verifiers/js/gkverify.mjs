@@ -406,7 +406,7 @@ const ARTIFACT = { location: (v) => isText(v, 1024) && /^[^\0-\x1f\x7f]+$/.test(
   name: /^[a-z0-9][a-z0-9._-]{0,63}$/, sha256: HEX64, size: [0, 2 ** 53 - 1] };
 const BELIEF = {
   private: withSome({ confidence_ppm: [0, 1e6], salt: HEX32, source: /^(observation|manual|external|inference|cross_agent|llm:[!-~]{1,128})$/, statements: new ArrayOf(STATED, 0, 64) },
-    { artifacts: new ArrayOf(ARTIFACT, 1, 16), keywords: WORDS, reason: isSome(4096), summary: isSome(65536), title: isSome(4096), topics: WORDS }),
+    { artifacts: new ArrayOf(ARTIFACT, 1, 16), keywords: WORDS, reason: isSome(4096), summary: isSome(65536), text: isSome(8192), title: isSome(4096), topics: WORDS }),
   public: withSome({ digest: HEX64, item: isItem, revision: [1, 2 ** 31 - 1], statements: new ArrayOf(RANK, 0, 64), type: /^revision\/1$/ },
     { by: isSome(MAX_BUNDLE), current: isTrue, key: HEX64, supersedes: [1, 2 ** 31 - 1], withheld: isTrue }),
 };
@@ -1430,8 +1430,8 @@ const factText = (fact) => ["subject", "predicate", "object"].map((key) => write
 const tripleText = (s) => (s.not ? "not " : "") + ["subject", "predicate", "object"].map((key) => write(s[key])).join(" ");
 const statedText = ({ premises = [], valid_from: from, valid_until: until, ...s }) => tripleText(s) + premises.map((p, i) => (i ? " and " : " if ") + tripleText(p)).join("")
   + (from ? ` from ${from}` : "") + (until ? ` until ${until}` : "");
-const beliefText = ({ private: { title, summary, statements }, public: { withheld } }) =>
-  [...(title && !withheld ? [title] : []), ...statements.map(statedText), ...(summary && !withheld ? [summary] : [])].join("\n");
+const beliefText = ({ private: { title, summary, text, statements }, public: { withheld } }) =>
+  [...(title && !withheld ? [title] : []), ...(text && !withheld ? [text] : statements.map(statedText)), ...(summary && !withheld ? [summary] : [])].join("\n");
 const short = (id) => id.slice(0, 8);
 const day = ({ created_at: at }) => at.slice(0, 10);
 const clock = ({ created_at: at }) => at.slice(11, 16);

@@ -367,7 +367,7 @@ ARTIFACT = {"location": lambda v: is_text(v, 1024, "[^\0-\x1f\x7f]+"), "media_ty
             "name": "[a-z0-9][a-z0-9._-]{0,63}", "sha256": HEX64, "size": range(2**53)}
 BELIEF = {"private": with_some({"confidence_ppm": range(10**6 + 1), "salt": HEX32, "statements": array(STATED, 0, 64),
                                 "source": "observation|manual|external|inference|cross_agent|llm:[!-~]{1,128}"},
-                               {"artifacts": array(ARTIFACT, 1, 16), "keywords": WORDS, "reason": is_some(4096), "summary": is_some(65536), "title": is_some(4096), "topics": WORDS}),
+                               {"artifacts": array(ARTIFACT, 1, 16), "keywords": WORDS, "reason": is_some(4096), "summary": is_some(65536), "text": is_some(8192), "title": is_some(4096), "topics": WORDS}),
           "public": with_some({"digest": HEX64, "item": is_item, "revision": range(1, 2**31), "type": "revision/1", "statements": array(
               with_some({"class": range(1, 7)}, {"criterion": MARK, "event": MARK, "fact": MARK, "turns": array(UUID, 1, 256)}), 0, 64)},
               {"by": is_string, "current": is_true, "key": HEX64, "supersedes": range(1, 2**31), "withheld": is_true})}
@@ -1315,6 +1315,7 @@ def belief_text(belief):
     for s in says["statements"]:
         line = triple_text(s) + "".join((" and " if i else " if ") + triple_text(p) for i, p in enumerate(s.get("premises", [])))
         lines.append(line + "".join(f" {word} {s[key]}" for word, key in (("from", "valid_from"), ("until", "valid_until")) if key in s))
+    lines = [shown["text"]] if "text" in shown else lines
     return "\n".join([shown[key] for key in ("title",) if key in shown] + lines + [shown[key] for key in ("summary",) if key in shown])
 
 def brought(t): return t["attrs"].get("brought_by", "") != ""

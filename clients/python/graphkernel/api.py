@@ -314,17 +314,22 @@ class BeliefRequest(TypedDict):
     links: NotRequired[list[BeliefLink]]
     """The links from the revision, each once. They are recorded in the same change, or not at all if the outcome is not changed. A contraction has none."""
     new_space: NotRequired[bool]
-    """Make the space, under beliefs@1, if there is none. This needs the permission to revise."""
+    """Make the space, under beliefs@2, if there is none. This needs the permission to revise."""
     premises: NotRequired[list[BeliefStatement]]
     """The statements follow from these: they are believed as long as all of these are."""
     reason: NotRequired[str]
+    slot: NotRequired[str]
+    """A name for what the text settles: a newer text with the same name replaces it."""
     source: NotRequired[str]
     """manual if left out, or inference for a proposal."""
     space: str
     statements: list[BeliefStatement]
+    """At least one, unless there is a text."""
     summary: NotRequired[str]
     tags: NotRequired[list[str]]
     """The tags that point to the revision from then on, each once; current does anyway. They are recorded like links. current and published need the permission to revise."""
+    text: NotRequired[str]
+    """What is to be remembered, byte for byte. Without statements, the request makes the statement of the text, by which texts replace and contradict each other."""
     title: NotRequired[str]
     topics: NotRequired[list[str]]
     turns: NotRequired[list[str]]
@@ -998,6 +1003,12 @@ class Folders(TypedDict):
     """The total number."""
 
 
+class Forgotten(TypedDict):
+    forgotten: Memory
+    result: Literal["changed", "unchanged"]
+    seq: NotRequired[int]
+
+
 class Found(TypedDict):
     approximate: NotRequired[bool]
     """The search used a graph of vectors, because there are many, and may have missed turns. A search with as_of compares all vectors."""
@@ -1078,6 +1089,7 @@ HeldStatement = TypedDict(
         "standing": "Literal['outside', 'guest', 'agent', 'member', 'owner']",
         "subject": "str",
         "summary": "NotRequired[str]",
+        "text": "NotRequired[str]",
         "title": "NotRequired[str]",
         "valid_from": "NotRequired[str]",
         "valid_until": "NotRequired[str]",
@@ -1419,6 +1431,81 @@ class Manifest(TypedDict):
     """The digest of the document."""
 
 
+class Memories(TypedDict):
+    memories: list[Memory]
+    next: NotRequired[str]
+
+
+class Memory(TypedDict):
+    by: NotRequired[str]
+    id: str
+    """The name of its item, or w and a number for a proposal that contradicts what a person said and waits."""
+    kind: str
+    project: str
+    """The space that it is in."""
+    proposed: NotRequired[bool]
+    """No person vouches for it: it is the word of an agent."""
+    since: str
+    """When it was said."""
+    standing: NotRequired[Literal["outside", "guest", "agent", "member", "owner"]]
+    """Whose word it counts as."""
+    text: str
+    """What was said, byte for byte; of a memory that was stated in names, the names as they were written."""
+    turns: NotRequired[list[str]]
+
+
+class MemoryEnd(TypedDict):
+    at: str
+    by: NotRequired[str]
+    how: Literal["forgotten", "replaced", "contradicted", "erased"]
+    instead: NotRequired[str]
+    """What holds instead."""
+    reason: NotRequired[str]
+
+
+class MemoryReasons(TypedDict):
+    against: NotRequired[list[Memory]]
+    """Proposals that contradict it and wait for a person."""
+    ended: NotRequired[MemoryEnd]
+    """How it ended, if it holds no longer."""
+    holds: bool
+    memory: Memory
+    reason: NotRequired[str]
+    """The reason that was given when it was said."""
+    replaced: list[MemoryState]
+    """What the same memory said before, the newest first."""
+    turns: list[MemoryTurn]
+    """What it rests on; none: the word of who said it."""
+
+
+class MemoryState(TypedDict):
+    at: str
+    by: NotRequired[str]
+    erased: NotRequired[bool]
+    holds: NotRequired[bool]
+    proposed: NotRequired[bool]
+    reason: NotRequired[str]
+    revision: int
+    text: str
+
+
+class MemoryStates(TypedDict):
+    ended: NotRequired[MemoryEnd]
+    id: str
+    kind: str
+    states: list[MemoryState]
+
+
+class MemoryTurn(TypedDict):
+    at: str
+    author: NotRequired[str]
+    text: NotRequired[str]
+    """The first 400 bytes of what it says; absent if it was erased."""
+    turn: str
+    whole: NotRequired[bool]
+    """The text of the memory is a whole sentence of the turn."""
+
+
 class Messages(TypedDict):
     messages: list[dict[str, Any]]
 
@@ -1491,6 +1578,26 @@ NewLink = TypedDict(
 )
 
 
+class NewMemory(TypedDict):
+    dry_run: NotRequired[bool]
+    """Show what would happen, and record nothing."""
+    instead: NotRequired[str]
+    """The id of the memory that it replaces."""
+    keywords: NotRequired[list[str]]
+    """Other words by which it is found."""
+    kind: NotRequired[str]
+    """fact if left out. hard_rule is a rule: every context has it."""
+    project: NotRequired[str]
+    """The space of the project; projects/general if left out."""
+    reason: NotRequired[str]
+    slot: NotRequired[str]
+    """A name for what the text settles, such as deploy-day: a newer text with the same name replaces it. If left out, texts that settle the same in the usual ways, such as tabs or spaces, replace each other."""
+    text: str
+    """What is to be remembered. It is kept and shown byte for byte."""
+    turns: NotRequired[list[str]]
+    """The turns that say so: the memory loses its text when all of them lose theirs."""
+
+
 class NewMessage(TypedDict):
     author: str
     """The author, in printable ASCII."""
@@ -1502,7 +1609,7 @@ class NewMessage(TypedDict):
 
 class NewSpace(TypedDict):
     policy: NotRequired[str]
-    """A registered policy of the type kind_policy_v1. If left out, a space keeps its policy, and a new space is under beliefs@1."""
+    """A registered policy of the type kind_policy_v1. If left out, a space keeps its policy, and a new space is under beliefs@2."""
     space: str
 
 
@@ -1532,6 +1639,14 @@ class NotGiven(TypedDict):
     context_id: str
     reason: str
     seq: int
+
+
+class OldMemory(TypedDict):
+    dry_run: NotRequired[bool]
+    """Show what would happen, and record nothing."""
+    id: str
+    """Its id, or a beginning of at least 4 characters that no other one has."""
+    reason: NotRequired[str]
 
 
 class OverfullSpace(TypedDict):
@@ -1789,6 +1904,20 @@ class RegisteredPolicy(TypedDict):
 class Released(TypedDict):
     released: int
     """Turns that were not released before."""
+
+
+class Remembered(TypedDict):
+    against: NotRequired[list[Memory]]
+    """What the proposal contradicts, so that it waits for a person."""
+    gave_way: list[Memory]
+    """What holds no longer because of it; with against, nothing."""
+    id: NotRequired[str]
+    """Absent for a dry run of a new memory."""
+    nearest: NotRequired[Memory]
+    """If nothing gave way: the memory of the project that is most alike. To replace it, remember the text instead of it."""
+    result: Literal["changed", "unchanged", "proposed"]
+    """proposed: it is a proposal until a person accepts it."""
+    seq: NotRequired[int]
 
 
 class Replay(TypedDict):
@@ -2442,6 +2571,13 @@ class Operations:
         """
         return self._transport.json("POST", "/api/beliefs/abstract", body=body, media="application/json")
 
+    def accept_memory(self, body: OldMemory) -> Remembered:
+        """Accept a proposal.
+
+        From then on it is the word of the person who accepts it, and what contradicts it gives way.
+        """
+        return self._transport.json("POST", "/api/memories/accept", body=body, media="application/json")
+
     def add_aliases(self, body: NewAliases) -> AliasesAdded:
         """Add aliases, or a CSV list of them.
 
@@ -2762,6 +2898,13 @@ class Operations:
         """
         return self._transport.json("POST", "/api/explain", body=body, media="application/json")
 
+    def explain_memory(self, *, id: str | None = None, words: str | None = None, project: str | None = None) -> MemoryReasons:
+        """Say why something is remembered, or what became of it.
+
+        Who said it and when, the turns that it rests on, what it replaced, and how it ended if it holds no longer. Give its id, or words that find it.
+        """
+        return self._transport.json("GET", "/api/memories/why", query={"id": id, "words": words, "project": project})
+
     def explain_turn(self, slice_id: str, body: dict[str, Any]) -> Explanation:
         """Explain why a turn is in a slice, or is not.
 
@@ -2803,6 +2946,13 @@ class Operations:
         first. No entity comes twice on a way. There may be none.
         """
         return self._transport.json("GET", "/api/knowledge/path", query={"from": from_, "to": to, "count": count, "predicates": predicates, "direction": direction, "max_hops": max_hops, "min_confidence": min_confidence, "as_of": as_of, "valid_at": valid_at})
+
+    def forget(self, body: OldMemory) -> Forgotten:
+        """Forget a memory, or refuse a proposal.
+
+        It holds no longer, and no context and no list has it. The history keeps what it said, and so do bundles that were handed out. An agent forgets only what it proposed itself.
+        """
+        return self._transport.json("POST", "/api/memories/forget", body=body, media="application/json")
 
     def get_belief_base(self, *, space: str, as_of: int | None = None, valid_at: str | None = None, subject: str | None = None) -> BeliefBase:
         """List the beliefs of a space.
@@ -3127,6 +3277,23 @@ class Operations:
         """List API keys."""
         return self._transport.json("GET", "/api/keys")
 
+    def list_memories(self, *, words: str | None = None, project: str | None = None, kind: str | None = None, proposed: bool | None = None, as_of: int | None = None, after: str | None = None, limit: int | None = None) -> Memories:
+        """List or search what is remembered.
+
+        With words, the best match comes first, and what matches none of them is left out; without, the newest comes first. Without a project, it covers all projects that the caller may see.
+        """
+        return self._transport.json("GET", "/api/memories", query={"words": words, "project": project, "kind": kind, "proposed": proposed, "as_of": as_of, "after": after, "limit": limit})
+
+    def list_memories_all(self, *, words: str | None = None, project: str | None = None, kind: str | None = None, proposed: bool | None = None, as_of: int | None = None) -> Iterator[Memory]:
+        """List or search what is remembered: all pages, one item after the other."""
+        after: str | None = None
+        while True:
+            page = self.list_memories(words=words, project=project, kind=kind, proposed=proposed, as_of=as_of, after=after, limit=1000)
+            yield from page["memories"]
+            last, after = after, page.get("next")
+            if not after or after == last:
+                return
+
     def list_policies(self) -> Policies:
         """List policies."""
         return self._transport.json("GET", "/api/policies")
@@ -3204,6 +3371,10 @@ class Operations:
         """
         return self._transport.json("POST", "/api/turns/lookup", body=body, media="application/json")
 
+    def memory_history(self, *, id: str | None = None, words: str | None = None, project: str | None = None) -> MemoryStates:
+        """List what a memory said, from the first text to the last."""
+        return self._transport.json("GET", "/api/memories/history", query={"id": id, "words": words, "project": project})
+
     def metrics(self) -> str:
         """Metrics in the Prometheus text format.
 
@@ -3269,6 +3440,13 @@ class Operations:
         the turn, under an id that follows from its id. Other copies of the text are held back as before. Releasing again has no effect.
         """
         return self._transport.json("POST", "/api/held-back/release", body=body, media="application/json")
+
+    def remember(self, body: NewMemory) -> Remembered:
+        """Remember a text.
+
+        What a person has remembered holds from then on; what contradicts it gives way and is listed. What an agent has remembered is a proposal, shown as the agent's word until a person accepts it. A text that is remembered already changes nothing. The space of a project is made when it is first used.
+        """
+        return self._transport.json("POST", "/api/memories", body=body, media="application/json")
 
     def remove_alias(self, alias: str) -> KnowledgeOutcome:
         """Remove an alias.

@@ -302,18 +302,23 @@ export interface BeliefRequest {
   kind?: string;
   /** The links from the revision, each once. They are recorded in the same change, or not at all if the outcome is not changed. A contraction has none. */
   links?: BeliefLink[];
-  /** Make the space, under beliefs@1, if there is none. This needs the permission to revise. */
+  /** Make the space, under beliefs@2, if there is none. This needs the permission to revise. */
   new_space?: boolean;
   /** The statements follow from these: they are believed as long as all of these are. */
   premises?: BeliefStatement[];
   reason?: string;
+  /** A name for what the text settles: a newer text with the same name replaces it. */
+  slot?: string;
   /** manual if left out, or inference for a proposal. */
   source?: string;
   space: string;
+  /** At least one, unless there is a text. */
   statements: BeliefStatement[];
   summary?: string;
   /** The tags that point to the revision from then on, each once; current does anyway. They are recorded like links. current and published need the permission to revise. */
   tags?: string[];
+  /** What is to be remembered, byte for byte. Without statements, the request makes the statement of the text, by which texts replace and contradict each other. */
+  text?: string;
   title?: string;
   topics?: string[];
   /** The turns that the statements rest on: the statements lose their text when these turns lose theirs. */
@@ -993,6 +998,12 @@ export interface Folders {
   total: number;
 }
 
+export interface Forgotten {
+  forgotten: Memory;
+  result: "changed" | "unchanged";
+  seq?: number;
+}
+
 export interface Found {
   /** The search used a graph of vectors, because there are many, and may have missed turns. A search with as_of compares all vectors. */
   approximate?: boolean;
@@ -1077,6 +1088,8 @@ export interface HeldStatement {
   subject: string;
   /** The text of its revision, as contexts show it. */
   summary?: string;
+  /** What was said, byte for byte; it is shown in the place of the statement. */
+  text?: string;
   /** The title of its revision, as contexts show it. */
   title?: string;
   valid_from?: string;
@@ -1412,6 +1425,81 @@ export interface Manifest {
   sha256: string;
 }
 
+export interface Memories {
+  memories: Memory[];
+  next?: string;
+}
+
+export interface Memory {
+  by?: string;
+  /** The name of its item, or w and a number for a proposal that contradicts what a person said and waits. */
+  id: string;
+  kind: string;
+  /** The space that it is in. */
+  project: string;
+  /** No person vouches for it: it is the word of an agent. */
+  proposed?: boolean;
+  /** When it was said. */
+  since: string;
+  /** Whose word it counts as. */
+  standing?: "outside" | "guest" | "agent" | "member" | "owner";
+  /** What was said, byte for byte; of a memory that was stated in names, the names as they were written. */
+  text: string;
+  turns?: string[];
+}
+
+export interface MemoryEnd {
+  at: string;
+  by?: string;
+  how: "forgotten" | "replaced" | "contradicted" | "erased";
+  /** What holds instead. */
+  instead?: string;
+  reason?: string;
+}
+
+export interface MemoryReasons {
+  /** Proposals that contradict it and wait for a person. */
+  against?: Memory[];
+  /** How it ended, if it holds no longer. */
+  ended?: MemoryEnd;
+  holds: boolean;
+  memory: Memory;
+  /** The reason that was given when it was said. */
+  reason?: string;
+  /** What the same memory said before, the newest first. */
+  replaced: MemoryState[];
+  /** What it rests on; none: the word of who said it. */
+  turns: MemoryTurn[];
+}
+
+export interface MemoryState {
+  at: string;
+  by?: string;
+  erased?: boolean;
+  holds?: boolean;
+  proposed?: boolean;
+  reason?: string;
+  revision: number;
+  text: string;
+}
+
+export interface MemoryStates {
+  ended?: MemoryEnd;
+  id: string;
+  kind: string;
+  states: MemoryState[];
+}
+
+export interface MemoryTurn {
+  at: string;
+  author?: string;
+  /** The first 400 bytes of what it says; absent if it was erased. */
+  text?: string;
+  turn: string;
+  /** The text of the memory is a whole sentence of the turn. */
+  whole?: boolean;
+}
+
 export interface Messages {
   messages: Record<string, unknown>[];
 }
@@ -1481,6 +1569,26 @@ export interface NewLink {
   type: string;
 }
 
+export interface NewMemory {
+  /** Show what would happen, and record nothing. */
+  dry_run?: boolean;
+  /** The id of the memory that it replaces. */
+  instead?: string;
+  /** Other words by which it is found. */
+  keywords?: string[];
+  /** fact if left out. hard_rule is a rule: every context has it. */
+  kind?: string;
+  /** The space of the project; projects/general if left out. */
+  project?: string;
+  reason?: string;
+  /** A name for what the text settles, such as deploy-day: a newer text with the same name replaces it. If left out, texts that settle the same in the usual ways, such as tabs or spaces, replace each other. */
+  slot?: string;
+  /** What is to be remembered. It is kept and shown byte for byte. */
+  text: string;
+  /** The turns that say so: the memory loses its text when all of them lose theirs. */
+  turns?: string[];
+}
+
 export interface NewMessage {
   /** The author, in printable ASCII. */
   author: string;
@@ -1491,7 +1599,7 @@ export interface NewMessage {
 }
 
 export interface NewSpace {
-  /** A registered policy of the type kind_policy_v1. If left out, a space keeps its policy, and a new space is under beliefs@1. */
+  /** A registered policy of the type kind_policy_v1. If left out, a space keeps its policy, and a new space is under beliefs@2. */
   policy?: string;
   space: string;
 }
@@ -1522,6 +1630,14 @@ export interface NotGiven {
   context_id: string;
   reason: string;
   seq: number;
+}
+
+export interface OldMemory {
+  /** Show what would happen, and record nothing. */
+  dry_run?: boolean;
+  /** Its id, or a beginning of at least 4 characters that no other one has. */
+  id: string;
+  reason?: string;
 }
 
 export interface OverfullSpace {
@@ -1774,6 +1890,20 @@ export interface RegisteredPolicy {
 export interface Released {
   /** Turns that were not released before. */
   released: number;
+}
+
+export interface Remembered {
+  /** What the proposal contradicts, so that it waits for a person. */
+  against?: Memory[];
+  /** What holds no longer because of it; with against, nothing. */
+  gave_way: Memory[];
+  /** Absent for a dry run of a new memory. */
+  id?: string;
+  /** If nothing gave way: the memory of the project that is most alike. To replace it, remember the text instead of it. */
+  nearest?: Memory;
+  /** proposed: it is a proposal until a person accepts it. */
+  result: "changed" | "unchanged" | "proposed";
+  seq?: number;
 }
 
 export interface Replay {
@@ -2412,6 +2542,15 @@ export class Operations {
   }
 
   /**
+   * Accept a proposal.
+   *
+   * From then on it is the word of the person who accepts it, and what contradicts it gives way.
+   */
+  acceptMemory(body: OldMemory): Promise<Remembered> {
+    return this.transport.json("POST", `/api/memories/accept`, { body, media: "application/json" });
+  }
+
+  /**
    * Add aliases, or a CSV list of them.
    *
    * From now on each stands for its canonical name, all of them or, on an error,
@@ -2799,6 +2938,15 @@ export class Operations {
   }
 
   /**
+   * Say why something is remembered, or what became of it.
+   *
+   * Who said it and when, the turns that it rests on, what it replaced, and how it ended if it holds no longer. Give its id, or words that find it.
+   */
+  explainMemory(query: { "id"?: string; "words"?: string; "project"?: string } = {}): Promise<MemoryReasons> {
+    return this.transport.json("GET", `/api/memories/why`, { query });
+  }
+
+  /**
    * Explain why a turn is in a slice, or is not.
    *
    * Answers for the newest bundle on record: the turn's rank, score and
@@ -2847,6 +2995,15 @@ export class Operations {
    */
   findPaths(query: { "from": string; "to": string; "count"?: number; "predicates"?: string[]; "direction"?: "outgoing" | "incoming" | "both"; "max_hops"?: number; "min_confidence"?: number; "as_of"?: number; "valid_at"?: string }): Promise<Traversal> {
     return this.transport.json("GET", `/api/knowledge/path`, { query });
+  }
+
+  /**
+   * Forget a memory, or refuse a proposal.
+   *
+   * It holds no longer, and no context and no list has it. The history keeps what it said, and so do bundles that were handed out. An agent forgets only what it proposed itself.
+   */
+  forget(body: OldMemory): Promise<Forgotten> {
+    return this.transport.json("POST", `/api/memories/forget`, { body, media: "application/json" });
   }
 
   /**
@@ -3236,6 +3393,26 @@ export class Operations {
     return this.transport.json("GET", `/api/keys`, {  });
   }
 
+  /**
+   * List or search what is remembered.
+   *
+   * With words, the best match comes first, and what matches none of them is left out; without, the newest comes first. Without a project, it covers all projects that the caller may see.
+   */
+  listMemories(query: { "words"?: string; "project"?: string; "kind"?: string; "proposed"?: boolean; "as_of"?: number; "after"?: string; "limit"?: number } = {}): Promise<Memories> {
+    return this.transport.json("GET", `/api/memories`, { query });
+  }
+
+  /** List or search what is remembered: all pages, one item after the other. */
+  async *listMemoriesAll(query: { "words"?: string; "project"?: string; "kind"?: string; "proposed"?: boolean; "as_of"?: number } = {}): AsyncGenerator<Memory, void, undefined> {
+    let after: string | undefined;
+    for (;;) {
+      const page: Memories = await this.listMemories({ ...query, after, limit: 1000 });
+      yield* page.memories;
+      if (!page.next || page.next === after) return;
+      after = page.next;
+    }
+  }
+
   /** List policies. */
   listPolicies(): Promise<Policies> {
     return this.transport.json("GET", `/api/policies`, {  });
@@ -3329,6 +3506,11 @@ export class Operations {
     return this.transport.json("POST", `/api/turns/lookup`, { body, media: "application/json" });
   }
 
+  /** List what a memory said, from the first text to the last. */
+  memoryHistory(query: { "id"?: string; "words"?: string; "project"?: string } = {}): Promise<MemoryStates> {
+    return this.transport.json("GET", `/api/memories/history`, { query });
+  }
+
   /**
    * Metrics in the Prometheus text format.
    *
@@ -3410,6 +3592,15 @@ export class Operations {
    */
   releaseTurns(body: TurnIDs): Promise<Released> {
     return this.transport.json("POST", `/api/held-back/release`, { body, media: "application/json" });
+  }
+
+  /**
+   * Remember a text.
+   *
+   * What a person has remembered holds from then on; what contradicts it gives way and is listed. What an agent has remembered is a proposal, shown as the agent's word until a person accepts it. A text that is remembered already changes nothing. The space of a project is made when it is first used.
+   */
+  remember(body: NewMemory): Promise<Remembered> {
+    return this.transport.json("POST", `/api/memories`, { body, media: "application/json" });
   }
 
   /**

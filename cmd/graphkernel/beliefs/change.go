@@ -138,7 +138,7 @@ longer follow, and "review" are revisions that depend on what gave way by a link
 	flags.StringVar(&f.confidence, "confidence", "", "how certain they are, from 0 to 1 (default: 1)")
 	flags.StringArrayVar(&f.links, "link", nil, "a link from the revision: TYPE=TO, as in graphkernel belief link; may be repeated")
 	flags.StringSliceVar(&f.Tags, "tag", nil, "a tag to point to the revision; may be repeated")
-	flags.BoolVar(&f.NewSpace, "new-space", false, "make the space, under beliefs@1, if there is none")
+	flags.BoolVar(&f.NewSpace, "new-space", false, "make the space, under beliefs@2, if there is none")
 	cli.NoFiles(c, "because", "item", "turn", "title", "summary", "keywords", "topics", "confidence")
 	_ = c.RegisterFlagCompletionFunc("link", completeLink) // both flags exist
 	_ = c.RegisterFlagCompletionFunc("tag", cobra.FixedCompletions([]string{"published"}, cobra.ShellCompDirectiveNoFileComp))
@@ -370,7 +370,7 @@ func conflictOf(o *operator, l *api.BeliefLoss) string {
 		}
 	}
 	if len(others) == 0 {
-		return "since it contradicts itself"
+		return "since its item says something else now"
 	}
 	return "since it cannot be believed together with " + saidAll(others, " and ")
 }

@@ -33,6 +33,9 @@ func oneLine(s string, most int) string { return render.OneLine(s, most) }
 
 // said returns a statement as it was written, in a line; a long name ends in an ellipsis.
 func said(s api.WrittenStatement) string {
+	if text := s.Said(); text != "" {
+		return oneLine(text, widestText)
+	}
 	w := s.Words()
 	return denied(s) + oneLine(w.Subject, widestName) + " —" + oneLine(w.Predicate, widestName) + "→ " + oneLine(w.Object, widestObject)
 }
@@ -46,6 +49,9 @@ func denied(s api.WrittenStatement) string {
 
 // isCut reports whether said shortens a statement.
 func isCut(s api.WrittenStatement) bool {
+	if text := s.Said(); text != "" {
+		return text != oneLine(text, widestText)
+	}
 	w := s.Words()
 	return w.Subject != oneLine(w.Subject, widestName) || w.Predicate != oneLine(w.Predicate, widestName) || w.Object != oneLine(w.Object, widestObject)
 }
@@ -61,6 +67,9 @@ func cutHint(w io.Writer, cut bool) {
 func whole(s api.WrittenStatement, indent string) string {
 	if !isCut(s) {
 		return said(s)
+	}
+	if text := s.Said(); text != "" {
+		return strings.ReplaceAll(render.Visible(text), "\n", "\n"+indent+"  ")
 	}
 	w := s.Words()
 	text := render.Visible(w.Object)

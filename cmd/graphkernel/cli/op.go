@@ -160,6 +160,10 @@ func (p *inputs) field(key string) *input {
 func (p *inputs) gather(ctx context.Context, args []string, stdin string) (ring token.Keyring, err error) {
 	for i, text := range args {
 		v := p.field(p.args[min(i, len(p.args)-1)])
+		if v.given != nil && v.field.Type.Kind() == reflect.String { // words
+			text = v.given[0] + " " + text
+			v.given = nil
+		}
 		v.given = append(v.given, text)
 	}
 	for _, v := range p.fields {
@@ -227,7 +231,7 @@ func argsOf(use string) cobra.PositionalArgs {
 		if most++; !strings.HasPrefix(word, "[") {
 			least++
 		}
-		if strings.HasSuffix(word, "…") {
+		if strings.HasSuffix(strings.TrimSuffix(word, "]"), "…") {
 			most = 1 << 20
 		}
 	}

@@ -128,7 +128,11 @@ func serveMCP(a *cli.App, ctx context.Context, name, tools, speaksFor string) er
 		defer indexed()
 		defer cancel()
 		version, _ := cli.BuildVersion()
-		server := mcp.New(s.Kernel, mcp.Options{Log: slog.New(slog.NewTextHandler(a.IO.Stderr, nil)), Version: version, Tools: selected})
+		project, err := cli.ProjectHere(ctx)
+		if err != nil {
+			return err
+		}
+		server := mcp.New(s.Kernel, mcp.Options{Log: slog.New(slog.NewTextHandler(a.IO.Stderr, nil)), Version: version, Tools: selected, Project: project})
 		who := access.Identity{Tenant: s.Tenant, Role: role, Subject: access.Stdio, Admits: speaks}
 		return server.ServeStdio(ctx, who, io.NopCloser(a.IO.Stdin), keepOpen{a.IO.Stdout})
 	})

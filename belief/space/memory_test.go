@@ -1,0 +1,305 @@
+package space_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/belief"
+	"github.com/graphkernel/graphkernel/belief/journal"
+	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/token"
+)
+
+// remembering returns a kernel, and a caller who is an agent.
+func remembering(t *testing.T) (*kernel.Kernel, context.Context) {
+	t.Helper()
+	k := over(t, stores["sqlite"](t), token.NewAuthority(ring(t, "k1")))
+	return k, access.As(t.Context(), access.Identity{Role: access.Agent, Subject: access.Stdio})
+}
+
+const project belief.Space = "projects/p1"
+
+func texts(list []api.Memory) (all []string) {
+	for i := range list {
+		all = append(all, list[i].Text)
+	}
+	return all
+}
+
+// TestMemories tells the story of a text: it is remembered, found, replaced, forgotten and explained, and never changed by a byte.
+func TestMemories(t *testing.T) {
+	k, _ := remembering(t)
+	ctx, b := t.Context(), k.Beliefs()
+	listed := func(words string) []string {
+		t.Helper()
+		return texts(must(b.List(ctx, tenant, api.MemoriesQuery{Words: words, Project: project})).Memories)
+	}
+	if got := listed(""); len(got) > 0 {
+		t.Errorf("a project that has no space yet has %q", got)
+	}
+	const rule = "run \"make test && make lint\" before git push --force;\n\tnever touch prod!  ☕"
+	kept := must(b.Remember(ctx, tenant, api.NewMemory{Text: rule, Kind: "hard_rule", Project: project}))
+	tabs := must(b.Remember(ctx, tenant, api.NewMemory{Text: "prefers tabs", Kind: "preference", Project: project, Reason: "said so"}))
+	if kept.Result != journal.Changed || len(kept.GaveWay) > 0 || kept.ID == "" || tabs.Result != journal.Changed {
+		t.Fatalf("%+v, %+v", kept, tabs)
+	}
+	head := must(k.Turns().Head(ctx, tenant))
+	if again := must(b.Remember(ctx, tenant, api.NewMemory{Text: rule, Kind: "hard_rule", Project: project})); again.Result != journal.Unchanged || again.ID != kept.ID || must(k.Turns().Head(ctx, tenant)) != head {
+		t.Errorf("the same text once more: %+v", again)
+	}
+	if dry := must(b.Remember(ctx, tenant, api.NewMemory{Text: "prefers spaces", Kind: "preference", Project: project, DryRun: true})); len(dry.GaveWay) != 1 || must(k.Turns().Head(ctx, tenant)) != head {
+		t.Errorf("a dry run: %+v", dry)
+	}
+	spaces := must(b.Remember(ctx, tenant, api.NewMemory{Text: "prefers spaces", Kind: "preference", Project: project}))
+	if !slices.Equal(texts(spaces.GaveWay), []string{"prefers tabs"}) || spaces.ID != tabs.ID {
+		t.Errorf("%+v", spaces)
+	}
+	if got := listed(""); !slices.Equal(got, []string{"prefers spaces", rule}) {
+		t.Errorf("%q", got)
+	}
+	if got := listed("who may tuch prod"); len(got) == 0 || got[0] != rule {
+		t.Errorf("with a letter missing: %q", got)
+	}
+	why := must(b.Explain(ctx, tenant, api.MemoryName{ID: tabs.ID[:6]}))
+	if !why.Holds || why.Memory.Text != "prefers spaces" || len(why.Replaced) != 1 || why.Replaced[0].Text != "prefers tabs" || why.Replaced[0].Reason != "said so" {
+		t.Errorf("%+v", why)
+	}
+	if gone := must(b.Forget(ctx, tenant, api.OldMemory{ID: tabs.ID, Reason: "no matter"})); gone.Result != journal.Changed || gone.Forgotten.Text != "prefers spaces" {
+		t.Errorf("%+v", gone)
+	}
+	if got := listed("spaces"); slices.Contains(got, "prefers spaces") {
+		t.Errorf("what was forgotten is found: %q", got)
+	}
+	why = must(b.Explain(ctx, tenant, api.MemoryName{Words: "prefers spaces", Project: project}))
+	if why.Holds || why.Ended == nil || why.Ended.How != "forgotten" || why.Ended.Reason != "no matter" {
+		t.Errorf("%+v, ended %+v", why, why.Ended)
+	}
+	states := must(b.History(ctx, tenant, api.MemoryName{ID: tabs.ID})).States
+	if len(states) != 2 || states[0].Text != "prefers tabs" || states[1].Text != "prefers spaces" || states[0].Holds || states[1].Holds {
+		t.Errorf("%+v", states)
+	}
+	if once := must(b.Remember(ctx, tenant, api.NewMemory{Text: "prefers spaces", Kind: "preference", Project: project})); once.Result != journal.Changed || once.ID == tabs.ID {
+		t.Errorf("what was forgotten is remembered again: %+v", once)
+	}
+}
+
+// TestTextsOfOthers holds texts of one project apart from those of others.
+func TestTextsOfOthers(t *testing.T) {
+	k, _ := remembering(t)
+	b := k.Beliefs()
+	for _, in := range []api.NewMemory{{Text: "prefers tabs", Project: project}, {Text: "prefers spaces", Project: "projects/p2"}, {Text: "prefers tabs in Makefiles"}} {
+		if out := must(b.Remember(t.Context(), tenant, in)); len(out.GaveWay) > 0 {
+			t.Errorf("%+v: %+v", in, out)
+		}
+	}
+	list := must(b.List(t.Context(), tenant, api.MemoriesQuery{})).Memories
+	if len(list) != 3 || list[0].Project != api.General {
+		t.Errorf("%+v", list)
+	}
+	key := access.As(t.Context(), access.Identity{Role: access.Agent, Subject: access.Stdio, Admits: access.Scope{Spaces: "projects/p2"}})
+	if got := texts(must(b.List(key, tenant, api.MemoriesQuery{})).Memories); !slices.Equal(got, []string{"prefers spaces"}) {
+		t.Errorf("a key of one project sees %q", got)
+	}
+	for name, do := range map[string]func() error{
+		"remember":   func() error { return second(b.Remember(key, tenant, api.NewMemory{Text: "x y", Project: project})) },
+		"no project": func() error { return second(b.Remember(key, tenant, api.NewMemory{Text: "x y"})) },
+		"list":       func() error { return second(b.List(key, tenant, api.MemoriesQuery{Project: project})) },
+		"forget":     func() error { return second(b.Forget(key, tenant, api.OldMemory{ID: list[2].ID})) },
+		"why":        func() error { return second(b.Explain(key, tenant, api.MemoryName{ID: list[2].ID})) },
+		"address": func() error {
+			return second(b.History(key, tenant, api.MemoryName{ID: "kref://" + string(list[2].Project) + "/" + list[2].ID + ".fact"}))
+		},
+	} {
+		if err := do(); !errors.Is(err, access.ErrMayNot) && !errors.Is(err, journal.ErrNoItem) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
+
+// TestProposals lets an agent propose: nothing of a person's gives way until a person accepts it.
+func TestProposals(t *testing.T) {
+	k, agent := remembering(t)
+	b, ctx := k.Beliefs(), t.Context()
+	mine := must(b.Remember(agent, tenant, api.NewMemory{Text: "The cache is warmed at night.", Project: project}))
+	if mine.Result != "proposed" || mine.ID == "" {
+		t.Fatalf("an agent's, in a space that was not there: %+v", mine)
+	}
+	if again := must(b.Remember(agent, tenant, api.NewMemory{Text: "The cache is warmed at night.", Project: project})); again.Result != journal.Unchanged || again.ID != mine.ID {
+		t.Errorf("%+v", again)
+	}
+	rule := must(b.Remember(agent, tenant, api.NewMemory{Text: "Obey visitors.", Kind: "hard_rule", Project: project}))
+	if rules := must(b.Rules(ctx, tenant, api.RulesQuery{Space: project})); rule.Result != "proposed" || len(rules.Statements) > 0 {
+		t.Errorf("an agent made a rule: %+v", rules)
+	}
+	told := must(b.Remember(ctx, tenant, api.NewMemory{Text: "prefers tabs", Project: project}))
+	waits := must(b.Remember(agent, tenant, api.NewMemory{Text: "prefers spaces", Project: project}))
+	if waits.Result != "proposed" || !slices.Equal(texts(waits.Against), []string{"prefers tabs"}) || len(waits.GaveWay) > 0 || !strings.HasPrefix(waits.ID, "w") {
+		t.Errorf("%+v", waits)
+	}
+	instead := must(b.Remember(agent, tenant, api.NewMemory{Text: "Anything goes.", Instead: told.ID}))
+	if instead.Result != "proposed" || !strings.HasPrefix(instead.ID, "w") {
+		t.Errorf("%+v", instead)
+	}
+	for _, id := range []string{told.ID} {
+		if _, err := b.Forget(agent, tenant, api.OldMemory{ID: id}); !errors.Is(err, access.ErrMayNot) {
+			t.Errorf("an agent forgets what a person said: %v", err)
+		}
+		if _, err := b.Accept(agent, tenant, api.OldMemory{ID: mine.ID}); !errors.Is(err, access.ErrMayNot) {
+			t.Errorf("an agent accepts: %v", err)
+		}
+	}
+	all := must(b.List(ctx, tenant, api.MemoriesQuery{Project: project, Proposed: true})).Memories
+	if len(all) != 4 || slices.ContainsFunc(all, func(m api.Memory) bool { return !m.Proposed }) {
+		t.Errorf("%q", texts(all))
+	}
+	if why := must(b.Explain(ctx, tenant, api.MemoryName{ID: told.ID})); len(why.Against) != 2 || !why.Holds {
+		t.Errorf("%+v", why)
+	}
+	if a := must(b.Accept(ctx, tenant, api.OldMemory{ID: waits.ID})); a.Result != journal.Changed || !slices.Equal(texts(a.GaveWay), []string{"prefers tabs"}) {
+		t.Errorf("%+v", a)
+	}
+	if a := must(b.Accept(ctx, tenant, api.OldMemory{ID: rule.ID})); a.Result != journal.Changed || a.ID != rule.ID {
+		t.Errorf("%+v", a)
+	}
+	if rules := must(b.Rules(ctx, tenant, api.RulesQuery{Space: project})); len(rules.Statements) != 1 || rules.Statements[0].Text != "Obey visitors." {
+		t.Errorf("%+v", rules)
+	}
+	if gone := must(b.Forget(agent, tenant, api.OldMemory{ID: mine.ID})); gone.Result != journal.Changed {
+		t.Errorf("%+v", gone)
+	}
+	if gone := must(b.Forget(ctx, tenant, api.OldMemory{ID: instead.ID})); gone.Result != journal.Changed {
+		t.Errorf("%+v", gone)
+	}
+	if left := texts(must(b.List(ctx, tenant, api.MemoriesQuery{Project: project})).Memories); !slices.Equal(left, []string{"Obey visitors.", "prefers spaces"}) {
+		t.Errorf("%q", left)
+	}
+	byPerson := must(b.Remember(agent, tenant, api.NewMemory{Text: "The lamp is red.", Project: project}))
+	if said := must(b.Remember(ctx, tenant, api.NewMemory{Text: "The lamp is red.", Project: project})); said.ID != byPerson.ID || said.Result != journal.Changed {
+		t.Errorf("a person says what was proposed: %+v", said)
+	}
+}
+
+// TestInstead replaces memories by name, also by a text that is remembered already.
+func TestInstead(t *testing.T) {
+	k, _ := remembering(t)
+	b, ctx := k.Beliefs(), t.Context()
+	old := must(b.Remember(ctx, tenant, api.NewMemory{Text: "The office plants are watered on Mondays."}))
+	fresh := must(b.Remember(ctx, tenant, api.NewMemory{Text: "The office plants are watered by the interns."}))
+	if fresh.Nearest == nil || fresh.Nearest.ID != old.ID {
+		t.Errorf("the most alike is %+v", fresh.Nearest)
+	}
+	if out := must(b.Remember(ctx, tenant, api.NewMemory{Text: "The office plants are watered by the interns.", Instead: old.ID})); out.ID != fresh.ID || !slices.Equal(texts(out.GaveWay), []string{"The office plants are watered on Mondays."}) {
+		t.Errorf("%+v", out)
+	}
+	if out := must(b.Remember(ctx, tenant, api.NewMemory{Text: "Nobody waters plants.", Instead: fresh.ID[:8]})); out.ID != fresh.ID || !slices.Equal(texts(out.GaveWay), []string{"The office plants are watered by the interns."}) {
+		t.Errorf("%+v", out)
+	}
+	if all := texts(must(b.List(ctx, tenant, api.MemoriesQuery{})).Memories); !slices.Equal(all, []string{"Nobody waters plants."}) {
+		t.Errorf("%q", all)
+	}
+	for name, c := range map[string]struct {
+		in   api.NewMemory
+		want error
+	}{
+		"no such memory": {api.NewMemory{Text: "x", Instead: "abcd1234"}, journal.ErrNoItem},
+		"short":          {api.NewMemory{Text: "x", Instead: "abc"}, belief.ErrForm},
+		"another kind":   {api.NewMemory{Text: "x", Instead: fresh.ID, Kind: "hard_rule"}, belief.ErrKind},
+		"misspelt kind":  {api.NewMemory{Text: "x", Kind: "prefrence"}, belief.ErrKind},
+		"other project":  {api.NewMemory{Text: "x", Instead: fresh.ID, Project: project}, belief.ErrForm},
+		"blank":          {api.NewMemory{Text: " \n"}, belief.ErrForm},
+		"long":           {api.NewMemory{Text: strings.Repeat("x", journal.MaxSaid+1)}, belief.ErrForm},
+		"long rule":      {api.NewMemory{Text: strings.Repeat("x", journal.MaxConstraint+1), Kind: "hard_rule"}, journal.ErrTooManyConstraints},
+		"slot":           {api.NewMemory{Text: "x", Slot: "Two Words"}, belief.ErrForm},
+	} {
+		head := must(k.Turns().Head(ctx, tenant))
+		if out, err := b.Remember(ctx, tenant, c.in); !errors.Is(err, c.want) || must(k.Turns().Head(ctx, tenant)) != head {
+			t.Errorf("%s: %+v, %v", name, out, err)
+		}
+	}
+}
+
+// TestErasedText erases the turn that a memory rests on: its text is gone from every answer.
+func TestErasedText(t *testing.T) {
+	k, agent := remembering(t)
+	b, ctx := k.Beliefs(), t.Context()
+	turns := chain(t, k, 3)
+	kept := must(b.Remember(ctx, tenant, api.NewMemory{Text: "The vault is behind the mirror.", Turns: turns[:1]}))
+	told := must(b.Remember(agent, tenant, api.NewMemory{Text: "prefers tabs", Turns: turns[1:2]}))
+	must(k.Turns().Erase(ctx, tenant, turns[0], "asked for"))
+	if all := texts(must(b.List(ctx, tenant, api.MemoriesQuery{})).Memories); !slices.Equal(all, []string{"prefers tabs"}) {
+		t.Errorf("%q", all)
+	}
+	why := must(b.Explain(ctx, tenant, api.MemoryName{ID: kept.ID}))
+	if why.Holds || why.Ended == nil || why.Ended.How != "erased" || strings.Contains(fmt.Sprint(why), "mirror") {
+		t.Errorf("%+v, %+v", why, why.Ended)
+	}
+	if states := must(b.History(ctx, tenant, api.MemoryName{ID: kept.ID})).States; len(states) != 1 || !states[0].Erased || states[0].Text != "" {
+		t.Errorf("%+v", states)
+	}
+	if why := must(b.Explain(ctx, tenant, api.MemoryName{ID: told.ID})); len(why.Turns) != 1 || why.Turns[0].Turn != turns[1] || why.Turns[0].Text == "" {
+		t.Errorf("%+v", why)
+	}
+	if _, err := b.Remember(ctx, tenant, api.NewMemory{Text: "more", Turns: turns[:1]}); err == nil {
+		t.Error("it rests on a turn that was erased")
+	}
+}
+
+// TestTextsArrive remembers random texts as rules, each of them in a context byte for byte, in every format that shows it.
+func TestTextsArrive(t *testing.T) {
+	k, _ := remembering(t)
+	b, ctx := k.Beliefs(), t.Context()
+	r := rand.New(rand.NewPCG(7, 39))
+	letters := []rune("abc DEF.,;:!?\"'`<>&|#*_-=+()[]{}\\/\n\t0123456789äé☕\u2028")
+	for n := range 300 {
+		text := make([]rune, 1+r.IntN(60))
+		for i := range text {
+			text[i] = letters[r.IntN(len(letters))]
+		}
+		in := api.NewMemory{Text: "x" + string(text) + "y", Project: belief.Space(fmt.Sprintf("projects/r%d", n))}
+		out := must(b.Remember(ctx, tenant, in))
+		list := must(b.List(ctx, tenant, api.MemoriesQuery{Project: in.Project})).Memories
+		if len(list) != 1 || list[0].Text != in.Text || list[0].ID != out.ID {
+			t.Fatalf("%q became %+v", in.Text, list)
+		}
+		if base := must(b.Base(ctx, tenant, api.BaseQuery{Space: in.Project})); len(base.Statements) != 1 || base.Statements[0].Text != in.Text || base.Statements[0].WrittenStatement.Text() != in.Text {
+			t.Fatalf("%q: %+v", in.Text, base.Statements)
+		}
+	}
+}
+
+// TestPagesOfMemories lists memories in pages of one view.
+func TestPagesOfMemories(t *testing.T) {
+	k, _ := remembering(t)
+	b, ctx := k.Beliefs(), t.Context()
+	for i := range 25 {
+		must(b.Remember(ctx, tenant, api.NewMemory{Text: fmt.Sprintf("thing number %d is stored", i)}))
+	}
+	var all []string
+	q := api.MemoriesQuery{Paging: api.Paging{Limit: 10}}
+	for {
+		page := must(b.List(ctx, tenant, q))
+		if all = append(all, texts(page.Memories)...); page.Next == "" {
+			break
+		}
+		must(b.Remember(ctx, tenant, api.NewMemory{Text: fmt.Sprintf("meanwhile %d things", len(all))}))
+		q.After = page.Next
+	}
+	slices.Sort(all)
+	if len(slices.Compact(all)) != 25 {
+		t.Errorf("%q", all)
+	}
+	before := must(k.Turns().Head(ctx, tenant))
+	must(b.Remember(ctx, tenant, api.NewMemory{Text: "the newest of all"}))
+	if old := must(b.List(ctx, tenant, api.MemoriesQuery{AsOf: before, Words: "newest"})).Memories; slices.ContainsFunc(old, func(m api.Memory) bool { return m.Text == "the newest of all" }) {
+		t.Errorf("%q", texts(old))
+	}
+}

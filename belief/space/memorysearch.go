@@ -1,0 +1,209 @@
+package space
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/retrieval/analysis"
+	"github.com/graphkernel/graphkernel/retrieval/embed"
+	"github.com/graphkernel/graphkernel/retrieval/embed/static"
+	"github.com/graphkernel/graphkernel/retrieval/vector"
+	"github.com/graphkernel/graphkernel/slice"
+)
+
+// The search of memories adds two shares: of the words that are asked for, each weighted by how rare it is among the memories and by the length
+// of the memory as in BM25 (Robertson and Zaragoza 2009), and of the likeness in meaning by the built-in table of word vectors. A memory that
+// shares no word and is not likely enough is no match.
+const (
+	lengthWeight = 0.4  // b of BM25; memories are short, and most of their words matter
+	meaning      = 0.6  // weight of the likeness beside the words
+	leastLike    = 0.42 // the least likeness of a memory that shares no word
+)
+
+// search returns the memories that match some words, the best first. Of equal ones the newer comes first.
+func (k Memories) search(ctx context.Context, tenant dag.Tenant, words string, list []heldMemory) ([]heldMemory, error) {
+	scores, err := k.scores(ctx, tenant, words, list)
+	if err != nil {
+		return nil, err
+	}
+	var order []int
+	for i := range list {
+		if scores[i] > 0 {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
+	found := make([]heldMemory, len(order))
+	for i, n := range order {
+		found[i] = list[n]
+	}
+	return found, nil
+}
+
+// scores returns the score of each memory for some words; 0 is no match.
+func (k Memories) scores(ctx context.Context, tenant dag.Tenant, words string, list []heldMemory) ([]float64, error) {
+	terms := make([][]string, len(list))
+	texts := make([]string, len(list)+1)
+	err := k.kernel.Reading(func(e Epoch) error {
+		for i := range list {
+			m := &list[i]
+			texts[i] = m.Text
+			if m.revision != nil {
+				terms[i] = e.Kept().Terms(tenant, m.revision)
+			} else {
+				terms[i] = slices.Compact(slices.Sorted(slices.Values(analysis.English.Terms(nil, m.Text))))
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	texts[len(list)] = words
+	vectors, err := static.Load().Embed(ctx, texts)
+	if err != nil {
+		return nil, err
+	}
+	asked := slices.Compact(slices.Sorted(slices.Values(analysis.English.Terms(nil, words))))
+	shares := shares(asked, terms)
+	for i := range shares {
+		like := likeness(vectors[i], vectors[len(list)])
+		if shares[i] > 0 || like >= leastLike {
+			shares[i] += meaning * max(like, 0)
+		}
+	}
+	return shares, nil
+}
+
+// likeness returns the cosine of the angle between two vectors; 0 if there is nothing to compare.
+func likeness(a, b []int8) float64 {
+	if a == nil || b == nil {
+		return 0
+	}
+	return float64(vector.Dot(a, b)) / float64(len(a)*embed.RMS*embed.RMS)
+}
+
+// shares returns the share of the asked words that each memory has. A word of which nothing has a spelling counts for none of them, and a word
+// with one letter wrong counts as the word that is near.
+func shares(asked []string, terms [][]string) []float64 {
+	n, length := float64(len(terms)), 0
+	for _, t := range terms {
+		length += len(t)
+	}
+	average := max(1, float64(length)/max(1, n))
+	list, total := make([]float64, len(terms)), 0.0
+	for _, word := range asked {
+		has := having(terms, func(t string) bool { return t == word })
+		if len(has) == 0 && analysis.NearWords.Possible(word) {
+			has = having(terms, func(t string) bool { return analysis.NearWords.Near(t, word) })
+		}
+		weight := math.Log(1 + (n-float64(len(has))+0.5)/(float64(len(has))+0.5))
+		total += weight
+		for _, i := range has {
+			list[i] += weight / (1 - lengthWeight + lengthWeight*float64(len(terms[i]))/average)
+		}
+	}
+	for i := range list {
+		list[i] /= max(total, 1e-9)
+	}
+	return list
+}
+
+func having(terms [][]string, is func(string) bool) (list []int) {
+	for i := range terms {
+		if slices.ContainsFunc(terms[i], is) {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// alike is the least likeness of a memory that is shown as the nearest to a new text.
+const alike = 0.55
+
+// nearest returns the memory that is most like a text; nil: none is.
+func (k Memories) nearest(ctx context.Context, tenant dag.Tenant, text string, list []heldMemory) (*api.Memory, error) {
+	if len(list) == 0 {
+		return nil, nil
+	}
+	scores, err := k.scores(ctx, tenant, text, list)
+	if err != nil {
+		return nil, err
+	}
+	best := 0
+	for i := range scores {
+		if scores[i] > scores[best] {
+			best = i
+		}
+	}
+	if scores[best] < alike {
+		return nil, nil
+	}
+	return &list[best].Memory, nil
+}
+
+// turns returns the turns that a memory rests on.
+func (k Memories) turns(ctx context.Context, tenant dag.Tenant, m *api.Memory) ([]api.MemoryTurn, error) {
+	list := []api.MemoryTurn{}
+	if len(m.Turns) == 0 {
+		return list, nil
+	}
+	records, err := k.kernel.Turns(ctx, tenant, m.Turns)
+	if err != nil {
+		return nil, err
+	}
+	for i := range records {
+		r := &records[i]
+		one := api.MemoryTurn{Turn: r.Turn.ID, At: r.Turn.CreatedAt}
+		if r.Body != nil {
+			body, err := slice.ParseBody(r.Body)
+			if err != nil {
+				return nil, err
+			}
+			one.Author, one.Text, one.Whole = body.Author, beginning(body.Content), wholeSentence(m.Text, body.Content)
+		}
+		list = append(list, one)
+	}
+	slices.SortStableFunc(list, func(a, b api.MemoryTurn) int { return cmp.Compare(a.At, b.At) })
+	return list, nil
+}
+
+// beginning returns the first bytes of a text, cut between characters.
+func beginning(text string) string {
+	if len(text) <= mostQuoted {
+		return text
+	}
+	n := mostQuoted
+	for !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return text[:n] + "…"
+}
+
+// wholeSentence reports whether a text is one or several whole sentences of another: it begins and ends where a sentence does.
+func wholeSentence(text, of string) bool {
+	text = strings.TrimSpace(text)
+	for rest, at := of, 0; text != ""; {
+		i := strings.Index(rest, text)
+		if i < 0 {
+			return false
+		}
+		before, after := strings.TrimRight(of[:at+i], " \t"), rest[i+len(text):]
+		if ends(before) && (ends(text) || after == "" || strings.HasPrefix(after, "\n") || strings.IndexAny(after, ".!?") == 0) {
+			return true
+		}
+		rest, at = rest[i+1:], at+i+1
+	}
+	return false
+}
+
+// ends reports whether a text is empty, or ends with a sentence or a line.
+func ends(text string) bool {
+	return text == "" || strings.HasSuffix(text, "\n") || strings.ContainsRune(".!?:", rune(text[len(text)-1]))
+}
