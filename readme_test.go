@@ -37,7 +37,7 @@ func TestTour(t *testing.T) { play(t, filepath.Join("docs", "tour.md"), t.TempDi
 
 // TestPages runs the sessions of pages that begin with a checkout, too.
 func TestPages(t *testing.T) {
-	for page, atLeast := range map[string]int{"auditors.md": 13, "operators.md": 12, "policies.md": 11} {
+	for page, atLeast := range map[string]int{"auditors.md": 13, "memory.md": 7, "operators.md": 12, "policies.md": 11} {
 		t.Run(page, func(t *testing.T) { play(t, filepath.Join("docs", page), t.TempDir(), atLeast) })
 	}
 }

@@ -99,7 +99,7 @@ type Forgotten struct {
 
 // A MemoryName names one memory, by its id or by words that find it.
 type MemoryName struct {
-	ID      string       `json:"id,omitempty" max:"512" doc:"Its id, or a beginning of at least 4 characters that no other one has." tool:"Its id, from recall_memories."`
+	ID      string       `json:"id,omitempty" max:"512" flag:"-" doc:"Its id, or a beginning of at least 4 characters that no other one has." tool:"Its id, from recall_memories."`
 	Words   string       `json:"words,omitempty" max:"2048" doc:"Words that find it: the best match. Either this or id is required." tool:"Instead of the id: words that find it."`
 	Project belief.Space `json:"project,omitempty" is:"BeliefSpace" flag:": only this project: its folder, or general (default: all projects)" doc:"Where the words are looked for; all spaces that the caller may see if left out." tool:"-"`
 }

@@ -91,7 +91,7 @@ func TestMCPTools(t *testing.T) {
 		{[]string{"--memory", "--tools", "memory"}, 9},
 		{[]string{"--memory", "--tools", "everyday"}, 9 + 10},
 		{[]string{"--tools", "cut_slice,list_policies"}, 2},
-		{[]string{"--tools", "all"}, 31},
+		{[]string{"--tools", "all"}, 35},
 		{nil, 10},
 	} {
 		session := mcpSession(t, append([]string{"--dev", "--store", "sqlite:" + filepath.Join(t.TempDir(), "s.db"), "mcp", "--role", "admin"}, test.flags...)...)
@@ -112,7 +112,7 @@ func TestMCPToolsRefused(t *testing.T) {
 		if code := a.Run(t.Context(), append([]string{"--dev", "--store", "sqlite:" + filepath.Join(t.TempDir(), "s.db")}, args...)); code != api.ExitUsage {
 			t.Errorf("%v: exit code %d", args, code)
 		}
-		if said := messages.String(); args[len(args)-1] != "" && !strings.Contains(said, `"search"; the sets are everyday, facts, audit, beliefs, working, memory, all, and the tools are admit_turns, `) {
+		if said := messages.String(); args[len(args)-1] != "" && !strings.Contains(said, `"search"; the sets are everyday, facts, audit, memories, beliefs, working, memory, all, and the tools are admit_turns, `) {
 			t.Errorf("%v: %s", args, said)
 		}
 	}
@@ -121,7 +121,7 @@ func TestMCPToolsRefused(t *testing.T) {
 // TestMCPToolsCompletion completes the last name of a list.
 func TestMCPToolsCompletion(t *testing.T) {
 	t.Parallel()
-	for typed, want := range map[string]string{"": "everyday\n", "ev": "everyday\n", "everyday,mem": "everyday,memory\n", "facts,": "facts,everyday\n", "all,cut_slice,cu": ":"} {
+	for typed, want := range map[string]string{"": "everyday\n", "ev": "everyday\n", "everyday,mem": "everyday,memories\neveryday,memory\n", "facts,": "facts,everyday\n", "all,cut_slice,cu": ":"} {
 		for _, flag := range [][]string{{"mcp", "--tools"}, {"serve", "--mcp-tools"}} {
 			a := testApp()
 			var out bytes.Buffer

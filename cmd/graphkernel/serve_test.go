@@ -341,7 +341,7 @@ func TestServeCurl(t *testing.T) {
 		}
 	}
 	// What one line makes the next one uses, and some take away what others need, so the order is fixed; erasing comes last.
-	first := []string{"admitTurns", "cutSlice", "getSlice", "getCheckpoint", "setSpace", "reviseBeliefs", "proveBelief"}
+	first := []string{"admitTurns", "cutSlice", "getSlice", "getCheckpoint", "setSpace", "reviseBeliefs", "proveBelief", "remember", "acceptMemory", "explainMemory", "memoryHistory", "listMemories"}
 	var order []string
 	order = append(order, first...)
 	for _, id := range slices.Sorted(maps.Keys(lines)) {

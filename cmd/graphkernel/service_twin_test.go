@@ -394,6 +394,32 @@ belief revise acme/support 'Ada Lovelace' 'lives in' Rome
 ~--output json belief restore kref://acme/support/ada.fact
 ~belief revise acme/support a b c --item kref://acme/support/ada.fact
 `,
+	"memories": `
+remember 'Deploys happen on Tuesdays only.' --project general --rule
+--output json remember 'prefers tabs' --project general --preference --dry-run
+remember 'prefers tabs' --project general --reason 'said so' --key look
+remember 'prefers spaces' --project general --key look
+~remember 'prefers spaces' --project general --kind prefrence
+~remember 'x' --instead abcdef01
+memories
+memories when do we deploy
+--output json memories deploys --project general
+memories --proposed
+memories --as-of 1
+~memories --as-of 999
+why deploys
+--output json why spaces
+~why nonsense
+history spaces
+--output json history spaces
+forget deploys --yes
+~forget xyzzy --yes
+~accept w999
+~accept abcdef01
+~refuse w999
+why deploys
+memories --kind hard_rule
+`,
 	"audit": `
 slice ANCHOR -o DIR/slice.json
 replay DIR/slice.json
@@ -487,14 +513,14 @@ func (e *twinEnv) run(t *testing.T, args ...string) (code int, out string) {
 	code = cli.New(config).Run(t.Context(), args)
 	out = strings.ReplaceAll("stdout:\n"+stdout.String()+"stderr:\n"+stderr.String(), e.dir, "DIR")
 	out = statedBy.ReplaceAllString(out, "${1} CALLER")
-	if slices.Contains(args, "belief") {
+	if slices.ContainsFunc(args, func(a string) bool { return a == "belief" || a == "memories" || a == "why" }) {
 		out = listedAs.ReplaceAllString(out, "$1$2$3$4 CALLER$5 ")
 	}
 	return code, askedBy.ReplaceAllString(spoolName.ReplaceAllString(out, "/SPOOL"), "$1$2$3$4 CALLER ")
 }
 
 // askedBy is where a command shows who asked, which is another one here and there.
-var askedBy = regexp.MustCompile(`("by": "|, by |(?m:^)asked by +)(?:local\b|[0-9a-f]{16}\b)|(  asked by)  +(asked for)|(?m:^)( [0-9a-f]{16}  (?:slice|facts|context) .* [0-9]+)  (?:local|[0-9a-f]{16})( *)`)
+var askedBy = regexp.MustCompile(`("by": "|, by |(?m:^it holds no longer: .* by )|(?m:^)asked by +)(?:local\b|[0-9a-f]{16}\b)|(  asked by)  +(asked for)|(?m:^)( [0-9a-f]{16}  (?:slice|facts|context) .* [0-9]+)  (?:local|[0-9a-f]{16})( *)`)
 
 // statedBy matches the standing of a belief in a prompt. A belief stated with an API key is a member's, because the key's grants are not recorded with beliefs.
 var statedBy = regexp.MustCompile("(?m)^(`kref://[^`]+`) (?:owner|member)\\b")

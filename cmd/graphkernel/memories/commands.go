@@ -156,13 +156,9 @@ func kindOf(kind string) string {
 	return strings.ReplaceAll(kind, "_", " ")
 }
 
-// indented returns a text whose lines after the first begin with a margin. What a terminal would take for a command is shown as a code.
+// indented returns a text whose lines after the first begin with a margin. What a terminal would take for a command is shown as a sign.
 func indented(text, margin string) string {
-	lines := strings.Split(text, "\n")
-	for i := range lines {
-		lines[i] = render.OneLine(lines[i], len(lines[i])+1)
-	}
-	return strings.Join(lines, "\n"+margin)
+	return strings.ReplaceAll(render.Visible(text), "\n", "\n"+margin)
 }
 
 func memoriesCommand(a *cli.App) *cobra.Command {
