@@ -16,10 +16,10 @@ var (
 		Curl: `curl -sS "$URL/api/memories?words=deploys" -H "Authorization: Bearer $KEY"`})
 	Forget = declare[OldMemory, Forgotten](Spec{ID: "forget", Method: "POST", Path: "/api/memories/forget", Tag: "memories", Tool: "forget", Sets: []string{"everyday", "memories"}, May: access.Admit, Fails: []int{404, 409, 422},
 		Says: "Forget a memory, or refuse a proposal\n\nIt holds no longer, and no context and no list has it. The history keeps what it said, and so do bundles that were handed out. An agent forgets only what it proposed itself.",
-		Curl: `curl -sS $URL/api/memories/forget -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' -d '{"id":"'$(curl -sS "$URL/api/memories" -H "Authorization: Bearer $KEY" | sed 's/^[^[]*\[{"id":"\([^"]*\)".*/\1/')'"}'`})
+		Curl: `curl -sS $URL/api/memories/forget -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' -d '{"id":"'$(curl -sS "$URL/api/memories?project=projects/general" -H "Authorization: Bearer $KEY" | sed 's/^[^[]*\[{"id":"\([^"]*\)".*/\1/')'"}'`})
 	AcceptMemory = declare[OldMemory, Remembered](Spec{ID: "acceptMemory", Method: "POST", Path: "/api/memories/accept", Tag: "memories", May: access.Believe, Fails: []int{404, 409, 422},
 		Says: "Accept a proposal\n\nFrom then on it is the word of the person who accepts it, and what contradicts it gives way.",
-		Curl: `curl -sS $URL/api/memories/accept -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' -d '{"id":"'$(curl -sS "$URL/api/memories" -H "Authorization: Bearer $KEY" | sed 's/^[^[]*\[{"id":"\([^"]*\)".*/\1/')'"}'`})
+		Curl: `curl -sS $URL/api/memories/accept -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' -d '{"id":"'$(curl -sS "$URL/api/memories?project=projects/general" -H "Authorization: Bearer $KEY" | sed 's/^[^[]*\[{"id":"\([^"]*\)".*/\1/')'"}'`})
 	ExplainMemory = declare[MemoryName, MemoryReasons](Spec{ID: "explainMemory", Method: "GET", Path: "/api/memories/why", Tag: "memories", Tool: "why", Sets: []string{"everyday", "memories"}, May: access.Recall, Fails: []int{404, 422},
 		Says: "Say why something is remembered, or what became of it\n\nWho said it and when, the turns that it rests on, what it replaced, and how it ended if it holds no longer. Give its id, or words that find it.",
 		Curl: `curl -sS "$URL/api/memories/why?words=deploys" -H "Authorization: Bearer $KEY"`})
