@@ -4,6 +4,7 @@ import (
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/slice/contexts"
 )
 
 // Operations on memories: beliefs as texts, as people speak of them.
@@ -29,7 +30,28 @@ var (
 )
 
 // General is the space of memories that belong to no project.
-const General belief.Space = "projects/general"
+const General = belief.General
+
+// Around returns the spaces that a context for a project is made from: the project's own, the general one and those of no project's memories. nil means
+// all, if that is the same, or if there are more than a request may name.
+func (s *Spaces) Around(project belief.Space) []belief.Space {
+	var list []belief.Space
+	others := false
+	for _, of := range s.Spaces {
+		if of.Space.OfProject() && of.Space != project && of.Space != General {
+			others = true
+		} else {
+			list = append(list, of.Space)
+		}
+	}
+	switch {
+	case !others || len(list) > contexts.MaxSpaces:
+		return nil
+	case len(list) == 0:
+		return []belief.Space{project} // of which nothing is remembered yet
+	}
+	return list
+}
 
 // A NewMemory is a text to be remembered.
 type NewMemory struct {

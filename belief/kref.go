@@ -24,6 +24,14 @@ var (
 // A Space is the path of a project and spaces in it, such as "acme/support". Only elements of one space can conflict.
 type Space string
 
+// General is the space of the memories of no project.
+const General Space = projects + "general"
+
+const projects = "projects/"
+
+// OfProject reports whether the space has the memories of a project, or of none.
+func (s Space) OfProject() bool { return strings.HasPrefix(string(s), projects) }
+
 // ParseSpace reads a space in its only spelling.
 func ParseSpace(s string) (Space, error) {
 	parts := strings.Split(s, "/")

@@ -333,6 +333,13 @@ type recalled struct {
 
 func recall(ctx context.Context, s *Server, who access.Identity, in api.ContextRequest, _ position) (answer, error) {
 	in.Budget = cmp.Or(in.Budget, recallBudget)
+	if s.options.Project != "" {
+		all, err := s.kernel.Beliefs().Spaces(ctx, who.Tenant, api.SpacesQuery{})
+		if err != nil {
+			return answer{}, err
+		}
+		in.Spaces = all.Around(s.options.Project)
+	}
 	issued, err := s.kernel.Contexts().Assemble(ctx, who.Tenant, in)
 	if err != nil {
 		return answer{}, err

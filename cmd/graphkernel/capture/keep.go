@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/capture"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
@@ -131,7 +132,7 @@ func (t *teller) keep(ctx context.Context, asked []string) error {
 		keys = append(keys, capture.ReadyKey(id, ""))
 		nobody, err := projectIn(ctx, list, t.spool, filepath.Join(t.spool.Folder(), anywhere)) // a project without sessions
 		if err == nil {
-			err = t.keepFor(ctx, nobody, policy.ID(id), folder, keys[len(keys)-1], last)
+			err = t.keepFor(ctx, nobody, nil, policy.ID(id), folder, keys[len(keys)-1], last)
 		}
 		if err != nil {
 			failed = append(failed, err)
@@ -147,7 +148,7 @@ func (t *teller) keep(ctx context.Context, asked []string) error {
 			keys = append(keys, key)
 			held, err := projectIn(ctx, list, t.spool, f.Folder)
 			if err == nil {
-				err = t.keepFor(ctx, held, policy.ID(id), folder, key, last)
+				err = t.keepFor(ctx, held, t.spacesIn(ctx, f.Folder), policy.ID(id), folder, key, last)
 			}
 			if err != nil {
 				failed = append(failed, fmt.Errorf("for sessions in %s: %w", f.Folder, err))
@@ -166,8 +167,9 @@ func (t *teller) keep(ctx context.Context, asked []string) error {
 }
 
 // keepFor prepares contexts for a project, unless the waiting contexts were made from the same history, rules and keys.
-func (t *teller) keepFor(ctx context.Context, held *project, id policy.ID, folder ready.Folder, key string, last dag.Seq) error {
+func (t *teller) keepFor(ctx context.Context, held *project, spaces []belief.Space, id policy.ID, folder ready.Folder, key string, last dag.Seq) error {
 	r := startRequest(held)
+	r.Spaces = spaces
 	if err := held.about(ctx, t.session, r, anywhere); err != nil {
 		return err
 	}

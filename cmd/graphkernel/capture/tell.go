@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/capture"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
@@ -171,6 +172,7 @@ func (t *teller) requestFor(ctx context.Context, e *capture.Event) (*api.Context
 	}
 	own := ingest.SessionConversation(string(e.Agent), e.Session)
 	r := startRequest(held)
+	r.Spaces = t.spacesIn(ctx, e.Folder)
 	if e.Name == capture.UserPromptSubmit {
 		r.Task, r.Except = e.Prompt, []dag.ConversationID{own}
 		return r, nil
@@ -179,6 +181,15 @@ func (t *teller) requestFor(ctx context.Context, e *capture.Event) (*api.Context
 		r.Except = []dag.ConversationID{own}
 	}
 	return r, held.about(ctx, s, r, filepath.Base(filepath.Clean(e.Folder)))
+}
+
+// spacesIn returns the spaces of a context for a session in a folder: those of its project and of none. Of a folder that is gone it is nil, which is all.
+func (t *teller) spacesIn(ctx context.Context, folder string) []belief.Space {
+	spaces, err := t.session.SpacesAround(ctx, filepath.Clean(folder))
+	if err != nil {
+		return nil
+	}
+	return spaces
 }
 
 // startRequest returns a request for a context of a project, without a task.

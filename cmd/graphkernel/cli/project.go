@@ -8,12 +8,10 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/internal/project"
 )
-
-// ProjectSpaces begins the name of each space of a project's memories.
-const ProjectSpaces = "projects/"
 
 // ProjectSpace returns the space of the memories of the project that a folder belongs to. Its name tells nothing about the project.
 func ProjectSpace(ctx context.Context, folder string) (belief.Space, error) {
@@ -30,7 +28,7 @@ func ProjectSpace(ctx context.Context, folder string) (belief.Space, error) {
 	}
 	identity, err := place.Identity(ctx)
 	digest := sha256.Sum256([]byte(identity))
-	return belief.Space(ProjectSpaces + hex.EncodeToString(digest[:10])), err
+	return belief.Space("projects/" + hex.EncodeToString(digest[:10])), err
 }
 
 // ProjectHere returns the space of the memories of the current folder's project.
@@ -40,4 +38,17 @@ func ProjectHere(ctx context.Context) (belief.Space, error) {
 		return "", err
 	}
 	return ProjectSpace(ctx, folder)
+}
+
+// SpacesAround returns the spaces that a context for the project of a folder is made from; nil is all.
+func (s *Session) SpacesAround(ctx context.Context, folder string) ([]belief.Space, error) {
+	all, err := Do(ctx, s, api.ListSpaces, api.SpacesQuery{})
+	if err != nil || all.Around("projects/none") == nil { // there are no memories of projects
+		return nil, err
+	}
+	of, err := ProjectSpace(ctx, folder)
+	if err != nil {
+		return nil, err
+	}
+	return all.Around(of), nil
 }

@@ -2,6 +2,7 @@ package turns
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -137,6 +138,15 @@ func assembleContext(a *cli.App, c *cobra.Command, task string, f *contextFlags)
 	err := a.Issue(c.Context(), f.out, func(s *cli.Session) (_ []byte, err error) {
 		if err := s.HoldsTurns(c.Context()); err != nil {
 			return nil, err
+		}
+		if r.Spaces == nil {
+			here, err := os.Getwd()
+			if err != nil {
+				return nil, err
+			}
+			if r.Spaces, err = s.SpacesAround(c.Context(), here); err != nil {
+				return nil, err
+			}
 		}
 		if f.anchor != "" || f.find != "" {
 			id, err := cli.Named(a, c, s, f.anchor, f.find, f.asOf)

@@ -43,7 +43,9 @@ func (g *beliefSource) read(ctx context.Context) error {
 	if len(g.asked.Spaces) > 0 {
 		spaces = nil
 		for _, s := range g.asked.Spaces {
-			if _, ok := all[belief.Space(s)]; !ok {
+			if _, ok := all[belief.Space(s)]; !ok && belief.Space(s).OfProject() {
+				continue // nothing is remembered there yet
+			} else if !ok {
 				return fmt.Errorf("%w: %s", journal.ErrSpace, s)
 			}
 			spaces = append(spaces, belief.Space(s))
