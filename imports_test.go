@@ -113,7 +113,7 @@ var mayImport = map[string][]string{
 	"ledger/monitor":         {"ledger", "golang.org/x/mod/sumdb/tlog"},
 	"ledger/witness":         {"dag", "history", "ledger"},
 	"client":                 {"slice/kinds", "belief", "slice/beliefs", "slice/contexts", "slice/issued", "policy/standard", "ledger/attest", "dag", "evidence", "slice/facts", "normalize", "ledger", "ledger/monitor", "policy", "slice", "token", "internal/canon", "internal/loopback", "api"},
-	"api":                    {"access", "belief", "slice/issued", "dag", "internal/canon", "knowledge", "normalize", "policy", "slice", "belief/said"},
+	"api":                    {"access", "belief", "slice/issued", "dag", "internal/canon", "knowledge", "normalize", "policy", "slice", "belief/said", "slice/contexts"},
 	"api/fault":              {"standing/settings", "ledger/notary", "ingest/admission", "retrieval/find", "knowledge/query", "belief/space", "belief/persona", "belief/rules", "working", "belief", "belief/journal", "slice/contexts", "access", "api", "dag", "ingest", "internal/canon", "kernel", "knowledge", "ledger", "ledger/attest", "ledger/identity", "ledger/witness", "normalize", "policy", "projection", "slice", "store", "store/transfer", "token", "slice/contexts/assemble", "slice/issued", "working/session"},
 	"api/clients":            {"api"},
 	"api/describe":           {"api", "dag", "internal/canon", "knowledge", "policy", "retrieval", "slice/contexts"},

@@ -122,6 +122,18 @@ func (s *Spool) Project(folder string) (*Project, error) {
 	return p, nil
 }
 
+// Identity returns the identity of the project, as [project.Place.Identity] has it, also if its folder is gone and the spool knows what it was.
+func (p *Project) Identity(ctx context.Context) (string, error) {
+	if !p.here.Known() {
+		return "", fmt.Errorf("there is no folder %s", p.folder)
+	}
+	if p.here.Origin != "" && !p.rooted {
+		p.root(ctx, p.folder, &p.here)
+		p.rooted = true
+	}
+	return p.here.Identity(ctx)
+}
+
 // Has reports whether a folder, as a transcript spells it, belongs to the project.
 func (p *Project) Has(ctx context.Context, folder string) bool {
 	if project.SameSpelling(folder, p.folder) {

@@ -93,12 +93,29 @@ func TestHooksOfProjects(t *testing.T) {
 		t.Fatal(err)
 	}
 
+	for _, f := range []string{"shop", "fork", "plain"} {
+		run("", "remember", "Rule of the "+f+" project.", "--rule", "--project", at(f))
+	}
+	run("", "remember", "Rule of everywhere.", "--rule", "--project", "general")
+	rules := map[string]string{"fork": "fork", "plain": "plain", "plain-link": "plain", "nowhere": "shop fork plain"} // of an unknown folder no rule may be missing
 	shop := []string{"shop", "shop/sub", "tree", "gone", "clone", "gemini"}
 	for from, want := range map[string][]string{
 		"shop": shop, "shop/sub": shop, "tree": shop, "clone": shop, "link": shop, "link/sub": shop, "gone": shop, "fork": {"fork"}, "plain": {"plain"}, "plain-link": {"plain"}, "nowhere": nil,
 	} {
 		for _, event := range []string{`"hook_event_name":"SessionStart","source":"startup"`, `"hook_event_name":"UserPromptSubmit","prompt":"what is the cart called now?"`} {
 			told := run(fmt.Sprintf(`{%s,"session_id":"new","cwd":%q,"transcript_path":%q}`, event, at(from), at("new.jsonl")), "hook", "claude-code", "--context", "context@2")
+			of, ok := rules[from]
+			if !ok {
+				of = "shop"
+			}
+			for _, f := range []string{"shop", "fork", "plain"} {
+				if has := strings.Contains(told, "Rule of the "+f+" project."); has != strings.Contains(of, f) && (told != "" || from != "nowhere") {
+					t.Errorf("%.40s in %s is told the rule of %s: %v", event, from, f, has)
+				}
+			}
+			if told != "" && !strings.Contains(told, "Rule of everywhere.") {
+				t.Errorf("%.40s in %s is not told the general rule", event, from)
+			}
 			for _, f := range append([]string{"gemini"}, said...) {
 				has := strings.Contains(told, name(f)+" ")
 				wanted := false

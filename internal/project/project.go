@@ -87,8 +87,10 @@ func (p *Place) Identity(ctx context.Context) (string, error) {
 	case p.Origin == "":
 		return "repository " + p.Common, nil
 	}
-	if err := p.FindRoot(ctx); err != nil {
-		return "", err
+	if p.Root == "" {
+		if err := p.FindRoot(ctx); err != nil {
+			return "", err
+		}
 	}
 	if p.Root == "" { // nothing was committed, or the clone is shallow
 		return "repository " + p.Common, nil

@@ -183,9 +183,16 @@ func (t *teller) requestFor(ctx context.Context, e *capture.Event) (*api.Context
 	return r, held.about(ctx, s, r, filepath.Base(filepath.Clean(e.Folder)))
 }
 
-// spacesIn returns the spaces of a context for a session in a folder: those of its project and of none. Of a folder that is gone it is nil, which is all.
+// spacesIn returns the spaces of a context for a session in a folder: those of its project and of none. Of an unknown folder it is nil, which is all: no rule may be missing.
 func (t *teller) spacesIn(ctx context.Context, folder string) []belief.Space {
-	spaces, err := t.session.SpacesAround(ctx, filepath.Clean(folder))
+	spaces, err := t.session.SpacesAround(ctx, func(ctx context.Context) (belief.Space, error) {
+		of, err := t.spool.Project(filepath.Clean(folder))
+		if err != nil {
+			return "", err
+		}
+		identity, err := of.Identity(ctx)
+		return cli.SpaceOf(identity), err
+	})
 	if err != nil {
 		return nil
 	}

@@ -27,8 +27,13 @@ func ProjectSpace(ctx context.Context, folder string) (belief.Space, error) {
 		return "", fmt.Errorf("there is no folder %s", folder)
 	}
 	identity, err := place.Identity(ctx)
+	return SpaceOf(identity), err
+}
+
+// SpaceOf returns the space of the memories of the project with an identity.
+func SpaceOf(identity string) belief.Space {
 	digest := sha256.Sum256([]byte(identity))
-	return belief.Space("projects/" + hex.EncodeToString(digest[:10])), err
+	return belief.Space("projects/" + hex.EncodeToString(digest[:10]))
 }
 
 // ProjectHere returns the space of the memories of the current folder's project.
@@ -40,13 +45,13 @@ func ProjectHere(ctx context.Context) (belief.Space, error) {
 	return ProjectSpace(ctx, folder)
 }
 
-// SpacesAround returns the spaces that a context for the project of a folder is made from; nil is all.
-func (s *Session) SpacesAround(ctx context.Context, folder string) ([]belief.Space, error) {
+// SpacesAround returns the spaces that a context for a project is made from; nil is all. The project is asked for only if others have memories.
+func (s *Session) SpacesAround(ctx context.Context, project func(context.Context) (belief.Space, error)) ([]belief.Space, error) {
 	all, err := Do(ctx, s, api.ListSpaces, api.SpacesQuery{})
 	if err != nil || all.Around("projects/none") == nil { // there are no memories of projects
 		return nil, err
 	}
-	of, err := ProjectSpace(ctx, folder)
+	of, err := project(ctx)
 	if err != nil {
 		return nil, err
 	}

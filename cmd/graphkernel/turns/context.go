@@ -2,7 +2,6 @@ package turns
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -140,11 +139,7 @@ func assembleContext(a *cli.App, c *cobra.Command, task string, f *contextFlags)
 			return nil, err
 		}
 		if r.Spaces == nil {
-			here, err := os.Getwd()
-			if err != nil {
-				return nil, err
-			}
-			if r.Spaces, err = s.SpacesAround(c.Context(), here); err != nil {
+			if r.Spaces, err = s.SpacesAround(c.Context(), cli.ProjectHere); err != nil {
 				return nil, err
 			}
 		}
