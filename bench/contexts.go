@@ -114,9 +114,9 @@ func agents(ctx context.Context, r *report, y *yard, turns, length, rounds int, 
 	seen := tasks
 	fresh := func(int) int { seen++; return seen }
 	all := []*candidate{
-		assembled("context@1, without the record", "", again),
+		assembled("a context, without the record", "", again),
 		assembled("every source on, without the record", everything, again),
-		assembled("context@1 for a task and an anchor not seen before, without the record", "", fresh),
+		assembled("a context for a task and an anchor not seen before, without the record", "", fresh),
 		{name: "the same, signed and recorded", run: func(ctx context.Context, i int) error {
 			_, err := k.Contexts().Assemble(ctx, dag.DefaultTenant, request(fresh(i), ""))
 			return err
