@@ -21,8 +21,6 @@ import (
 // Memories remembers texts, finds and forgets them, and says why they hold. A memory is an item; its id is the item's name.
 type Memories struct{ reader }
 
-func (k reader) memories() Memories { return Memories{k} }
-
 // Operations lists the operations on memories.
 func (k Memories) Operations() []api.Answer {
 	return []api.Answer{api.Remember.By(k.Remember), api.ListMemories.By(k.List), api.Forget.By(k.Forget), api.AcceptMemory.By(k.Accept), api.ExplainMemory.By(k.Explain), api.MemoryHistory.By(k.History)}
@@ -623,7 +621,7 @@ func (k Memories) ended(ctx context.Context, tenant dag.Tenant, r *journal.Revis
 	}
 	for i := range r.Statements {
 		l := r.Statements[i].Literal
-		why, err := View{k.reader}.Why(ctx, tenant, api.WhyQuery{Space: r.Item.Space(), Subject: l.Subject, Predicate: l.Predicate, Object: l.Object, Not: l.Not})
+		why, err := View(k).Why(ctx, tenant, api.WhyQuery{Space: r.Item.Space(), Subject: l.Subject, Predicate: l.Predicate, Object: l.Object, Not: l.Not})
 		if err != nil {
 			return nil, err
 		}
