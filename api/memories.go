@@ -77,6 +77,7 @@ type Memory struct {
 	Proposed bool         `json:"proposed,omitempty" doc:"No person vouches for it: it is the word of an agent."`
 	Standing string       `json:"standing,omitempty" is:"outside|guest|agent|member|owner" doc:"Whose word it counts as."`
 	Turns    []dag.TurnID `json:"turns,omitempty" is:"UUID"`
+	Against  []string     `json:"against,omitempty" doc:"Of a proposal that waits: the texts that hold no longer if it is accepted."`
 }
 
 // Remembered says what became of a text.
@@ -93,6 +94,7 @@ type Remembered struct {
 type MemoriesQuery struct {
 	Words    string       `json:"words,omitempty" max:"2048" doc:"Words that the memory has, or a question." tool:"Words or a question; left out: the newest."`
 	Project  belief.Space `json:"project,omitempty" is:"BeliefSpace" flag:": only this project: its folder, or general for those of no project (default: all projects)" doc:"Only this space; all that the caller may see if left out." tool:"Only this project."`
+	Around   belief.Space `json:"around,omitempty" is:"BeliefSpace" flag:"-" doc:"Only what sessions of this project are told: its memories, and those of no project." tool:"-"`
 	Kind     string       `json:"kind,omitempty" is:"ItemKind" flag:": only this kind" doc:"Only this kind." tool:"Only this kind, such as hard_rule."`
 	Proposed bool         `json:"proposed,omitempty" flag:": only proposals that nobody has accepted" doc:"Only proposals, and with them those that wait because they contradict what a person said." tool:"-"`
 	AsOf     dag.Seq      `json:"as_of,omitempty" is:"Seq" flag:": what was remembered as of this sequence number; 0 is the present" doc:"As of this sequence number; 0 is the present." tool:"-"`

@@ -13,6 +13,7 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/journal"
+	"github.com/graphkernel/graphkernel/belief/kinds"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/standing"
@@ -53,6 +54,11 @@ func memoryOf(r *journal.Revision, course standing.Course) api.Memory {
 	}
 }
 
+// malformed returns the error of a request that names a memory in a wrong way.
+func malformed(format string, args ...any) error {
+	return &api.Fault{Code: api.CodeInvalid, Err: fmt.Errorf("%w: "+format, append([]any{belief.ErrForm}, args...)...)}
+}
+
 // idOf returns the name of an item without its kind.
 func idOf(item belief.Item) string { return strings.TrimSuffix(item.Name(), "."+item.Kind()) }
 
@@ -84,23 +90,24 @@ func (k Memories) Remember(ctx context.Context, tenant dag.Tenant, in api.NewMem
 		return out, err
 	}
 	out.GaveWay = []api.Memory{}
-	r := &api.BeliefRequest{Space: cmp.Or(in.Project, api.General), Text: in.Text, Slot: in.Slot, Kind: in.Kind, Turns: in.Turns, Keywords: in.Keywords, Reason: in.Reason, DryRun: in.DryRun}
+	r := &api.BeliefRequest{Space: cmp.Or(in.Project, api.General), Text: in.Text, Slot: in.Slot, Kind: kindNamed(in.Kind), Turns: in.Turns, Keywords: in.Keywords, Reason: in.Reason, DryRun: in.DryRun}
 	if in.Instead != "" {
 		old, err := k.named(ctx, tenant, in.Instead)
 		if err != nil {
 			return out, err
 		}
 		if old.revision == nil {
-			return out, fmt.Errorf("%w: %s is a proposal that waits; accept or forget it", belief.ErrForm, old.ID)
+			return out, malformed("%s is a proposal that waits; accept or forget it", old.ID)
 		}
 		r.Item, r.Space = old.revision.Item, old.Project
 		if in.Project != "" && in.Project != r.Space {
-			return out, fmt.Errorf("%w: the memory %s is of the project %s, and project is %s", belief.ErrForm, old.ID, r.Space, in.Project)
+			return out, malformed("the memory %s is of the project %s, and project is %s", old.ID, r.Space, in.Project)
 		}
-		if r.Kind = r.Item.Kind(); in.Kind != "" && in.Kind != r.Kind {
+		if r.Kind = r.Item.Kind(); in.Kind != "" && kindNamed(in.Kind) != r.Kind {
 			return out, fmt.Errorf("%w: the memory %s is of the kind %s and cannot become a %s; forget it, and remember the text as a new one", belief.ErrKind, old.ID, r.Kind, in.Kind)
 		}
 	}
+	given := r.Kind
 	r.Kind = cmp.Or(r.Kind, "fact")
 	list, err := k.of(ctx, tenant, r.Space, 0)
 	makes := errors.Is(err, journal.ErrSpace)
@@ -118,6 +125,11 @@ func (k Memories) Remember(ctx context.Context, tenant dag.Tenant, in api.NewMem
 			r.Item = old.revision.Item // the person says what was proposed
 		}
 	}
+	if given == "" && may {
+		if r.Kind, err = k.inherited(ctx, tenant, *r, makes); err != nil {
+			return out, err
+		}
+	}
 	o, err := k.decideMemory(ctx, tenant, r, may, makes)
 	if err != nil {
 		return out, err
@@ -125,9 +137,30 @@ func (k Memories) Remember(ctx context.Context, tenant dag.Tenant, in api.NewMem
 	return k.remembered(ctx, tenant, r, o, list, may)
 }
 
+// inherited returns the kind of what a text would end, if that is one kind, so that a rule that is said anew stays one; else the kind of the request.
+func (k Memories) inherited(ctx context.Context, tenant dag.Tenant, r api.BeliefRequest, makes bool) (string, error) {
+	r.DryRun = true
+	o, err := k.decideMemory(ctx, tenant, &r, true, makes)
+	if err != nil {
+		return "", err
+	}
+	kind := ""
+	for i := range o.GaveWay {
+		of := o.GaveWay[i].Revision.Item.Kind()
+		if kind != "" && of != kind {
+			return r.Kind, nil
+		}
+		kind = of
+	}
+	return cmp.Or(kind, r.Kind), nil
+}
+
+// replacedBy begins the reason for which a memory was forgotten that another one replaces.
+const replacedBy = "replaced by "
+
 // instead forgets the memory that a request replaces by a text that is remembered already.
 func (k Memories) instead(ctx context.Context, tenant dag.Tenant, in *api.NewMemory, by *heldMemory) (api.Remembered, error) {
-	gone, err := k.Forget(ctx, tenant, api.OldMemory{ID: in.Instead, Reason: cmp.Or(in.Reason, "replaced by "+by.ID), DryRun: in.DryRun})
+	gone, err := k.Forget(ctx, tenant, api.OldMemory{ID: in.Instead, Reason: cmp.Or(in.Reason, replacedBy+by.ID), DryRun: in.DryRun})
 	if err != nil {
 		return api.Remembered{}, err
 	}
@@ -172,6 +205,11 @@ func (k Memories) remembered(ctx context.Context, tenant dag.Tenant, r *api.Beli
 		return out, nil
 	case o.Result == journal.Changed && !may:
 		out.Result = proposed
+	}
+	for i := range list { // the same in other words
+		if m := &list[i]; o.Result == journal.Changed && len(lost) == 0 && m.revision.Item == o.Item && m.Text != r.Text {
+			lost = append(lost, m.Memory)
+		}
 	}
 	out.GaveWay = append(out.GaveWay, lost...)
 	if o.Item != "" && !(r.DryRun && o.Revision == 1) {
@@ -321,9 +359,20 @@ func (k Memories) waiting(ctx context.Context, tenant dag.Tenant, space belief.S
 		return nil, err
 	}
 	for _, c := range slices.Backward(waits) {
-		if !c.Erased {
-			list = append(list, heldMemory{Memory: waitingMemory(c), conflict: c})
+		if c.Erased {
+			continue
 		}
+		m := heldMemory{Memory: waitingMemory(c), conflict: c}
+		for _, with := range c.With {
+			record, err := k.journal().Item(ctx, tenant, with.Item, asOf)
+			if err != nil {
+				return nil, err
+			}
+			if old := record.Numbered(with.Revision); old != nil && !old.Erased {
+				m.Against = append(m.Against, textOf(old))
+			}
+		}
+		list = append(list, m)
 	}
 	return list, nil
 }
@@ -362,7 +411,13 @@ func (k Memories) List(ctx context.Context, tenant dag.Tenant, in api.MemoriesQu
 	if err != nil {
 		return out, err
 	}
-	list = slices.DeleteFunc(list, func(m heldMemory) bool { return in.Kind != "" && m.Kind != in.Kind || in.Proposed && !m.Proposed })
+	kind := kindNamed(in.Kind)
+	list = slices.DeleteFunc(list, func(m heldMemory) bool {
+		return kind != "" && m.Kind != kind || in.Proposed && !m.Proposed || in.Around != "" && m.Project.OfProject() && m.Project != in.Around && m.Project != api.General
+	})
+	if err := kinds.Default().Allow(kind); kind != "" && len(list) == 0 && err != nil {
+		return out, err
+	}
 	if in.Words != "" {
 		if list, err = k.search(ctx, tenant, in.Words, list); err != nil {
 			return out, err
@@ -377,6 +432,14 @@ func (k Memories) List(ctx context.Context, tenant dag.Tenant, in api.MemoriesQu
 		out.Memories = append(out.Memories, list[i].Memory)
 	}
 	return out, nil
+}
+
+// kindNamed returns the kind that a name stands for: a rule is a hard_rule.
+func kindNamed(name string) string {
+	if name == "rule" {
+		return "hard_rule"
+	}
+	return name
 }
 
 // all returns the memories of a project, or of all spaces that the caller may see, the newest first. A project that has no space yet has none.
@@ -443,7 +506,7 @@ func (k Memories) named(ctx context.Context, tenant dag.Tenant, id string) (m he
 		return m, fmt.Errorf("%w: no proposal %s waits", journal.ErrNoItem, id)
 	}
 	if len(id) < shortestID {
-		return m, fmt.Errorf("%w: the id %q, want at least its first %d characters", belief.ErrForm, id, shortestID)
+		return m, malformed("the id %q, want at least its first %d characters", id, shortestID)
 	}
 	var found []belief.Item
 	for _, space := range spaces {
@@ -467,7 +530,7 @@ func (k Memories) named(ctx context.Context, tenant dag.Tenant, id string) (m he
 	case 1:
 		return k.byItem(ctx, tenant, found[0])
 	}
-	return m, fmt.Errorf("%w: the ids of %d memories begin with %q, such as %s and %s; give more of it", belief.ErrForm, len(found), id, idOf(found[0]), idOf(found[1]))
+	return m, malformed("the ids of %d memories begin with %q, such as %s and %s; give more of it", len(found), id, idOf(found[0]), idOf(found[1]))
 }
 
 // byItem returns the memory that an item is, with its newest revision if none is believed.
@@ -485,7 +548,7 @@ func (k Memories) byItem(ctx context.Context, tenant dag.Tenant, item belief.Ite
 func (k Memories) found(ctx context.Context, tenant dag.Tenant, in api.MemoryName) (m heldMemory, err error) {
 	switch {
 	case (in.ID == "") == (in.Words == ""):
-		return m, fmt.Errorf("%w: give the id of a memory, or words that find it", belief.ErrForm)
+		return m, malformed("give the id of a memory, or words that find it")
 	case in.ID != "":
 		return k.named(ctx, tenant, in.ID)
 	}
@@ -630,6 +693,12 @@ func (k Memories) ended(ctx context.Context, tenant dag.Tenant, r *journal.Revis
 			end := &api.MemoryEnd{At: e.At, By: e.By, Reason: e.Reason, How: "forgotten"}
 			if e.Instead != nil {
 				end.How, end.Instead = "contradicted", e.Instead.Text()
+			}
+			if id, ok := strings.CutPrefix(e.Reason, replacedBy); ok {
+				end.How, end.Reason = "replaced", ""
+				if by, err := k.named(ctx, tenant, id); err == nil {
+					end.Instead = by.Text
+				}
 			}
 			return end, nil
 		}

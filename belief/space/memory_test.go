@@ -161,6 +161,11 @@ func TestProposals(t *testing.T) {
 	if len(all) != 4 || slices.ContainsFunc(all, func(m api.Memory) bool { return !m.Proposed }) {
 		t.Errorf("%q", texts(all))
 	}
+	for _, m := range all {
+		if strings.HasPrefix(m.ID, "w") && !slices.Equal(m.Against, []string{"prefers tabs"}) {
+			t.Errorf("%+v", m)
+		}
+	}
 	if why := must(b.Explain(ctx, tenant, api.MemoryName{ID: told.ID})); len(why.Against) != 2 || !why.Holds {
 		t.Errorf("%+v", why)
 	}
@@ -203,8 +208,21 @@ func TestInstead(t *testing.T) {
 	if out := must(b.Remember(ctx, tenant, api.NewMemory{Text: "Nobody waters plants.", Instead: fresh.ID[:8]})); out.ID != fresh.ID || !slices.Equal(texts(out.GaveWay), []string{"The office plants are watered by the interns."}) {
 		t.Errorf("%+v", out)
 	}
+	if why := must(b.Explain(ctx, tenant, api.MemoryName{ID: old.ID})); why.Ended == nil || why.Ended.How != "replaced" || why.Ended.Instead != "Nobody waters plants." {
+		t.Errorf("%+v", why.Ended)
+	}
 	if all := texts(must(b.List(ctx, tenant, api.MemoriesQuery{})).Memories); !slices.Equal(all, []string{"Nobody waters plants."}) {
 		t.Errorf("%q", all)
+	}
+	if out := must(b.Remember(ctx, tenant, api.NewMemory{Text: "nobody waters plants"})); out.ID != fresh.ID || !slices.Equal(texts(out.GaveWay), []string{"Nobody waters plants."}) || out.Nearest != nil {
+		t.Errorf("the same in another spelling: %+v", out)
+	}
+	rule := must(b.Remember(ctx, tenant, api.NewMemory{Text: "prefers tabs", Kind: "rule"}))
+	if out := must(b.Remember(ctx, tenant, api.NewMemory{Text: "prefers spaces"})); out.ID != rule.ID || len(must(b.List(ctx, tenant, api.MemoriesQuery{Kind: "rule"})).Memories) != 1 {
+		t.Errorf("a rule that is said anew: %+v", out)
+	}
+	if _, err := b.List(ctx, tenant, api.MemoriesQuery{Kind: "prefrence"}); !errors.Is(err, belief.ErrKind) {
+		t.Errorf("a misspelt kind: %v", err)
 	}
 	for name, c := range map[string]struct {
 		in   api.NewMemory

@@ -21,9 +21,9 @@ import (
 // of the memory as in BM25 (Robertson and Zaragoza 2009), and of the likeness in meaning by the built-in table of word vectors. A memory that
 // shares no word and is not likely enough is no match.
 const (
-	lengthWeight = 0.4  // b of BM25; memories are short, and most of their words matter
-	meaning      = 0.6  // weight of the likeness beside the words
-	leastLike    = 0.42 // the least likeness of a memory that shares no word
+	lengthWeight = 0.4 // b of BM25; memories are short, and most of their words matter
+	meaning      = 2   // weight of the likeness beside the words
+	leastLike    = 0.3 // the least likeness of a memory that shares no word
 )
 
 // search returns the memories that match some words, the best first. Of equal ones the newer comes first.
@@ -125,7 +125,7 @@ func having(terms [][]string, is func(string) bool) (list []int) {
 }
 
 // alike is the least likeness of a memory that is shown as the nearest to a new text.
-const alike = 0.55
+const alike = 1.2
 
 // nearest returns the memory that is most like a text; nil: none is.
 func (k Memories) nearest(ctx context.Context, tenant dag.Tenant, text string, list []heldMemory) (*api.Memory, error) {

@@ -223,7 +223,7 @@ func (k Statements) request(ctx context.Context, tenant dag.Tenant, op journal.O
 	if in.Text != "" && len(in.Statements) == 0 {
 		of, err := said.Of(in.Text, in.Slot)
 		if err != nil {
-			return nil, fmt.Errorf("text: %w", err)
+			return nil, &api.Fault{Code: api.CodeInvalid, Err: fmt.Errorf("text: %w", err)}
 		}
 		r.Statements, stated = []belief.Literal{of}, journal.Wording{of: {Subject: in.Text}}
 	}

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/graphkernel/graphkernel/access"
@@ -34,6 +35,21 @@ func believed(t *testing.T, k *kernel.Kernel) map[string]map[string]any {
 		"base":           {"space": "acme/s"}, "impact": {"ref": "kref://acme/s/thing-1.fact"},
 		"explain_belief": {"space": "acme/s", "subject": "thing 1", "predicate": "is", "object": "there"},
 		"remember":       {"text": "Deploys happen on Tuesdays only."}, "recall_memories": {}, "forget": {"id": proposed.ID, "reason": "over"}, "why": {"id": "thing-1"},
+	}
+}
+
+// TestMemoryFaults tells an agent what was wrong with its arguments.
+func TestMemoryFaults(t *testing.T) {
+	t.Parallel()
+	c := over(t, New(testKernel(t), Options{Project: "projects/p1"}), identity(access.Agent))
+	for tool, in := range map[string]map[string]any{"why": {}, "forget": {"id": "zzz"}, "remember": {"text": " "}, "recall_memories": {"kind": "ruel"}} {
+		if _, err := call(t, c, tool, in); err == nil || strings.Contains(err.Error(), "internal") {
+			t.Errorf("%s: %v", tool, err)
+		}
+	}
+	must(t, c, "remember", map[string]any{"text": "The pump is loud."})
+	if text, _ := must(t, c, "recall_memories", map[string]any{"words": "pump"}); !strings.Contains(text, `"project":"projects/p1"`) {
+		t.Error(text)
 	}
 }
 

@@ -133,6 +133,10 @@ func (s *Server) inProject(in any) any {
 		m.Project = s.options.Project
 		return m
 	}
+	if q, ok := in.(api.MemoriesQuery); ok && q.Project == "" {
+		q.Around = s.options.Project
+		return q
+	}
 	return in
 }
 

@@ -1437,6 +1437,8 @@ class Memories(TypedDict):
 
 
 class Memory(TypedDict):
+    against: NotRequired[list[str]]
+    """Of a proposal that waits: the texts that hold no longer if it is accepted."""
     by: NotRequired[str]
     id: str
     """The name of its item, or w and a number for a proposal that contradicts what a person said and waits."""
@@ -3277,18 +3279,18 @@ class Operations:
         """List API keys."""
         return self._transport.json("GET", "/api/keys")
 
-    def list_memories(self, *, words: str | None = None, project: str | None = None, kind: str | None = None, proposed: bool | None = None, as_of: int | None = None, after: str | None = None, limit: int | None = None) -> Memories:
+    def list_memories(self, *, words: str | None = None, project: str | None = None, around: str | None = None, kind: str | None = None, proposed: bool | None = None, as_of: int | None = None, after: str | None = None, limit: int | None = None) -> Memories:
         """List or search what is remembered.
 
         With words, the best match comes first, and what matches none of them is left out; without, the newest comes first. Without a project, it covers all projects that the caller may see.
         """
-        return self._transport.json("GET", "/api/memories", query={"words": words, "project": project, "kind": kind, "proposed": proposed, "as_of": as_of, "after": after, "limit": limit})
+        return self._transport.json("GET", "/api/memories", query={"words": words, "project": project, "around": around, "kind": kind, "proposed": proposed, "as_of": as_of, "after": after, "limit": limit})
 
-    def list_memories_all(self, *, words: str | None = None, project: str | None = None, kind: str | None = None, proposed: bool | None = None, as_of: int | None = None) -> Iterator[Memory]:
+    def list_memories_all(self, *, words: str | None = None, project: str | None = None, around: str | None = None, kind: str | None = None, proposed: bool | None = None, as_of: int | None = None) -> Iterator[Memory]:
         """List or search what is remembered: all pages, one item after the other."""
         after: str | None = None
         while True:
-            page = self.list_memories(words=words, project=project, kind=kind, proposed=proposed, as_of=as_of, after=after, limit=1000)
+            page = self.list_memories(words=words, project=project, around=around, kind=kind, proposed=proposed, as_of=as_of, after=after, limit=1000)
             yield from page["memories"]
             last, after = after, page.get("next")
             if not after or after == last:

@@ -1431,6 +1431,8 @@ export interface Memories {
 }
 
 export interface Memory {
+  /** Of a proposal that waits: the texts that hold no longer if it is accepted. */
+  against?: string[];
   by?: string;
   /** The name of its item, or w and a number for a proposal that contradicts what a person said and waits. */
   id: string;
@@ -3398,12 +3400,12 @@ export class Operations {
    *
    * With words, the best match comes first, and what matches none of them is left out; without, the newest comes first. Without a project, it covers all projects that the caller may see.
    */
-  listMemories(query: { "words"?: string; "project"?: string; "kind"?: string; "proposed"?: boolean; "as_of"?: number; "after"?: string; "limit"?: number } = {}): Promise<Memories> {
+  listMemories(query: { "words"?: string; "project"?: string; "around"?: string; "kind"?: string; "proposed"?: boolean; "as_of"?: number; "after"?: string; "limit"?: number } = {}): Promise<Memories> {
     return this.transport.json("GET", `/api/memories`, { query });
   }
 
   /** List or search what is remembered: all pages, one item after the other. */
-  async *listMemoriesAll(query: { "words"?: string; "project"?: string; "kind"?: string; "proposed"?: boolean; "as_of"?: number } = {}): AsyncGenerator<Memory, void, undefined> {
+  async *listMemoriesAll(query: { "words"?: string; "project"?: string; "around"?: string; "kind"?: string; "proposed"?: boolean; "as_of"?: number } = {}): AsyncGenerator<Memory, void, undefined> {
     let after: string | undefined;
     for (;;) {
       const page: Memories = await this.listMemories({ ...query, after, limit: 1000 });

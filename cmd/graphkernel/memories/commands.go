@@ -36,8 +36,8 @@ func rememberCommand(a *cli.App) *cobra.Command {
 	c := cli.Op(a, api.Remember, cli.Command[api.NewMemory, api.Remembered]{
 		Use:   "remember [TEXT]",
 		Short: "Remember a text: a rule, a preference, a decision or a fact",
-		Long: `Remembers a text, byte for byte, from the argument or from standard input. Agents are told it at the start of a
-session and find it when they ask. What it contradicts holds no longer and is shown: "prefers spaces" ends
+		Long: `Remembers a text, byte for byte, from the argument or from standard input. Agents are told rules
+at the start of a session, and find the rest when they ask. What it contradicts holds no longer and is shown: "prefers spaces" ends
 "prefers tabs". If nothing gives way, the memory that is most alike is shown with the command that replaces it.
 A text that is remembered already changes nothing.
 
@@ -132,7 +132,7 @@ func short(id string) string {
 func printLines(w io.Writer, list []api.Memory) {
 	for i := range list {
 		m := &list[i]
-		fmt.Fprintf(w, "  %s\n", indented(m.Text, "  "))
+		fmt.Fprintf(w, "  %s\n", indented(m.Text, "  | "))
 		fmt.Fprintf(w, "    %s, %s\n", short(m.ID), signed(m))
 	}
 }
@@ -166,7 +166,7 @@ func memoriesCommand(a *cli.App) *cobra.Command {
 		Use:   "memories [WORDS…]",
 		Short: "List or search what is remembered",
 		Long: `Lists what is remembered, the newest first; with words, what matches them, the best first, by words and by
-meaning. A word with one letter wrong is still that word. --proposed lists what agents proposed and nobody has
+meaning. A long word with one letter wrong is still that word. --proposed lists what agents proposed and nobody has
 accepted, with what waits because it contradicts the word of a person.`,
 		Example: `  graphkernel memories
   graphkernel memories when do we deploy
@@ -182,14 +182,21 @@ accepted, with what waits because it contradicts the word of a person.`,
 
 func printMemories(w io.Writer, in *api.MemoriesQuery, out *api.Memories) {
 	if len(out.Memories) == 0 {
-		fmt.Fprintln(w, would(in.Words != "", "nothing is remembered; begin with: graphkernel remember \"…\"", "nothing that is remembered matches"))
+		switch {
+		case in.Proposed:
+			fmt.Fprintln(w, "no proposal waits")
+		case in.Words != "" || in.Kind != "" || in.Project != "" || in.AsOf != 0:
+			fmt.Fprintln(w, "nothing that is remembered matches")
+		default:
+			fmt.Fprintln(w, "nothing is remembered; begin with: graphkernel remember \"…\"")
+		}
 		return
 	}
 	here, _ := cli.ProjectHere(context.Background()) // without it, no project is called this one
 	byProject := slices.ContainsFunc(out.Memories, func(m api.Memory) bool { return m.Project != out.Memories[0].Project })
 	for i := range out.Memories {
 		m := &out.Memories[i]
-		fmt.Fprintf(w, "%s\n", indented(m.Text, ""))
+		fmt.Fprintf(w, "%s\n", indented(m.Text, "  | "))
 		where := ""
 		switch {
 		case m.Project == here:
@@ -198,6 +205,9 @@ func printMemories(w io.Writer, in *api.MemoriesQuery, out *api.Memories) {
 			where = ", " + string(m.Project)
 		}
 		fmt.Fprintf(w, "    %s, %s%s\n", short(m.ID), signed(m), where)
+		for _, text := range m.Against {
+			fmt.Fprintf(w, "    against: %s\n", indented(text, "      | "))
+		}
 	}
 	if out.Next != "" {
 		fmt.Fprintf(w, "there are more; go on with --after %s\n", out.Next)

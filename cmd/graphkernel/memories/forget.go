@@ -1,6 +1,7 @@
 package memories
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -17,7 +18,17 @@ import (
 // asking asks about the memory that an id or words name.
 func asking[Out any](op api.Operation[api.MemoryName, Out]) func(context.Context, *cli.Session, api.MemoryName) (Out, error) {
 	return func(ctx context.Context, s *cli.Session, in api.MemoryName) (Out, error) {
-		return cli.Do(ctx, s, op, query(in.Words, in))
+		if text := in.Words; isID.MatchString(text) { // "face" is both
+			out, err := cli.Do(ctx, s, op, api.MemoryName{ID: text})
+			if err == nil || !cli.Is(err, api.CodeNotFound) {
+				return out, err
+			}
+			if words, wrong := cli.Do(ctx, s, op, in); wrong == nil {
+				return words, nil
+			}
+			return out, err
+		}
+		return cli.Do(ctx, s, op, in)
 	}
 }
 
@@ -71,9 +82,19 @@ func (f *forgetting) run(a *cli.App, c *cobra.Command, text string) error {
 // which returns the id of the memory that a text names. Words must match one memory alone, or have one whole text.
 func (f *forgetting) which(ctx context.Context, s *cli.Session, text string, project belief.Space) (string, error) {
 	if isID.MatchString(text) {
-		return text, nil
+		if m, err := cli.Do(ctx, s, api.MemoryHistory, api.MemoryName{ID: text}); err == nil || !cli.Is(err, api.CodeNotFound) {
+			return cmp.Or(m.ID, text), err
+		}
 	}
-	found, err := cli.Do(ctx, s, api.ListMemories, api.MemoriesQuery{Words: text, Project: project, Paging: api.Paging{Limit: candidates}})
+	q := api.MemoriesQuery{Words: text, Project: project, Paging: api.Paging{Limit: candidates}}
+	if project == "" {
+		here, err := cli.ProjectHere(ctx)
+		if err != nil {
+			return "", err
+		}
+		q.Around = here
+	}
+	found, err := cli.Do(ctx, s, api.ListMemories, q)
 	if err != nil {
 		return "", err
 	}

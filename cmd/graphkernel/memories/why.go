@@ -15,15 +15,7 @@ import (
 )
 
 // isID matches what is an id rather than words: the beginning of a random one, the number of a proposal, or an address.
-var isID = regexp.MustCompile(`^(w[0-9]+|[0-9a-f]{8,20}|kref://\S+)$`)
-
-// query returns the query for an argument that is an id or words.
-func query(text string, in api.MemoryName) api.MemoryName {
-	if in.Words, in.ID = text, ""; isID.MatchString(text) {
-		in.ID, in.Words = text, ""
-	}
-	return in
-}
+var isID = regexp.MustCompile(`^(w[0-9]+|[0-9a-f]{4,20}|kref://\S+)$`)
 
 const idOrWords = `An id is shown by graphkernel memories; its first characters are enough. Words take the memory that matches them best.`
 
@@ -42,7 +34,10 @@ longer. ` + idOrWords,
 
 func printWhy(w io.Writer, out *api.MemoryReasons) {
 	m := &out.Memory
-	fmt.Fprintf(w, "%s\n    %s, %s\n", indented(m.Text, ""), short(m.ID), signed(m))
+	fmt.Fprintf(w, "%s\n    %s, %s\n", indented(m.Text, "  | "), short(m.ID), signed(m))
+	for _, text := range m.Against {
+		fmt.Fprintf(w, "    against: %s\n", indented(text, "      | "))
+	}
 	switch {
 	case out.Ended != nil:
 		printEnd(w, out.Ended)
@@ -155,7 +150,7 @@ The result, as JSON:
 	}
 	c.Flags().BoolVar(&f.yes, "yes", false, "do not ask")
 	c.Flags().StringVar(&f.reason, "reason", "", "the reason, for the record")
-	c.Flags().StringVar(&f.project, "project", "", "only this project: its folder, or general (default: all projects)")
+	c.Flags().StringVar(&f.project, "project", "", "only this project: its folder, or general (default: this project and general)")
 	cli.NoFiles(c, "reason")
 	return c
 }
