@@ -113,6 +113,7 @@ func (s *WrittenStatement) Text() string {
 type BeliefRequest struct {
 	Space      belief.Space      `json:"space" is:"BeliefSpace" tool:"Such as acme/support."`
 	Item       belief.Item       `json:"item,omitempty" is:"ItemAddress" doc:"The item whose revision this becomes. If left out, the item with a conflicting or an equal statement, or a new one." tool:"-"`
+	Beside     bool              `json:"beside,omitempty" flag:": what the item states stays beside the statements" doc:"What the named item states stays beside the statements. Without it, they take its place." tool:"-"`
 	Statements []BeliefStatement `json:"statements" max:"64" doc:"At least one, unless there is a text." tool:"All are asserted."`
 	Premises   []BeliefStatement `json:"premises,omitempty" max:"16" doc:"The statements follow from these: they are believed as long as all of these are." tool:"-"`
 	Text       string            `json:"text,omitempty" max:"8192" doc:"What is to be remembered, byte for byte. Without statements, the request makes the statement of the text, by which texts replace and contradict each other." tool:"-"`

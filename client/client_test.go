@@ -658,7 +658,7 @@ func TestEveryOperation(t *testing.T) {
 				break
 			}
 		}
-		if turns != 1505 || erasures != 1 || acts != 13 || beliefs != 17 {
+		if turns != 1505 || erasures != 1 || acts != 13 || beliefs != 20 {
 			t.Errorf("%d turns, %d erasures, %d acts and %d events of beliefs", turns, erasures, acts, beliefs)
 		}
 	})

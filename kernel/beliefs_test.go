@@ -182,11 +182,11 @@ func TestErasedBeliefs(t *testing.T) {
 			mixed.Item, mixed.Turns = "kref://acme/desk/mixed.fact", turns[1:2]
 			must(k.Beliefs().Operate(ctx, tenant, mixed))
 			more := asking(journal.Revise, "valve", "is", "Plain Zebra")
-			more.Item, more.Turns = mixed.Item, turns[3:4]
+			more.Item, more.Beside, more.Turns = mixed.Item, true, turns[3:4]
 			must(k.Beliefs().Operate(ctx, tenant, more))
 			early, late := asking(journal.Revise, "lamp", "is", "Lime Green"), asking(journal.Revise, "lamp", "is", "LIME green") // one name, in two spellings
 			early.Item, early.Turns, early.ValidUntil = "kref://acme/desk/lamp.fact", turns[3:4], new(dag.Time(100))
-			late.Item, late.Turns, late.ValidFrom = early.Item, turns[1:2], new(dag.Time(100))
+			late.Item, late.Beside, late.Turns, late.ValidFrom = early.Item, true, turns[1:2], new(dag.Time(100))
 			must(k.Beliefs().Operate(ctx, tenant, early))
 			must(k.Beliefs().Operate(ctx, tenant, late))
 			gone := asking(journal.Contract, "Quillon", "prefers", "Okapi")

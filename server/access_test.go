@@ -25,14 +25,14 @@ import (
 var permitted = map[access.Role]string{
 	access.Verifier: "getCheckpoint getTile getConsistency getLogKeys verifyToken verifyBundle attestBundle convertBundle getCaller",
 	access.Agent: "convertBundle getCaller resolveTurn getCheckpoint getTile getConsistency getLogKeys admitTurns cutSlice cutSlices cutFacts proveBelief verifyToken verifyBundle attestBundle listPolicies getPolicy getStanding " +
-		"learnFact learnFacts retractFacts listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases searchTurns enrichHits assembleContext reportNotGiven listSpaces proposeBeliefs getBeliefBase explainBelief beliefImpact diffBeliefs listItems beliefConflicts resolveKref tagKref linkKref beliefRules useBelief putWorking listWorking getWorking consolidateWorking clearWorking",
+		"learnFact learnFacts retractFacts listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases searchTurns enrichHits assembleContext reportNotGiven listSpaces proposeBeliefs remember listMemories forget explainMemory memoryHistory getBeliefBase explainBelief beliefImpact diffBeliefs listItems beliefConflicts resolveKref tagKref linkKref beliefRules useBelief putWorking listWorking getWorking consolidateWorking clearWorking",
 	access.Auditor: "convertBundle getCaller resolveTurn listTurns lookUpTurns previewSlice explainCut explainContext attestBundle getBundle getEvidence getCheckpoint getTile getEntries getProof getConsistency getLogKeys getTurn listFolders listConversations getConversation listSlices listErasures turnHolding atlasSnapshot atlasOverlap atlasInfluence atlasCommunities atlasManifest blameTurn getSlice replaySlice explainTurn streamEvents " +
 		"verifyToken verifyBundle listPolicies getPolicy getStanding listStandings " +
-		"listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases searchTurns enrichHits assembleContext reportNotGiven listSpaces getBeliefBase explainBelief beliefImpact diffBeliefs listItems beliefConflicts resolveKref beliefRules listWorking getWorking",
+		"listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases searchTurns enrichHits assembleContext reportNotGiven listSpaces listMemories explainMemory memoryHistory getBeliefBase explainBelief beliefImpact diffBeliefs listItems beliefConflicts resolveKref beliefRules listWorking getWorking",
 	access.Admin: "convertBundle getCaller resolveTurn listTurns lookUpTurns previewSlice explainCut explainContext listKeys createKey revokeKey attestBundle getBundle getEvidence getCheckpoint getTile getEntries getProof getConsistency getLogKeys admitTurns getTurn eraseTurn eraseTask listHeldBack releaseTurns listFolders listConversations getConversation cutSlice cutSlices verifyToken verifyBundle " +
 		"listSlices listErasures turnHolding atlasSnapshot atlasOverlap atlasInfluence atlasCommunities atlasManifest blameTurn getSlice replaySlice explainTurn listPolicies registerPolicy getPolicy getStanding listStandings setStanding streamEvents " +
 		"learnFact learnFacts retractFacts addAliases removeAlias listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases searchTurns enrichHits assembleContext reportNotGiven cutFacts proveBelief " +
-		"setSpace listSpaces reviseBeliefs contractBeliefs expandBeliefs proposeBeliefs getBeliefBase explainBelief beliefImpact diffBeliefs listItems beliefConflicts resolveKref tagKref deprecateItem restoreItem linkKref promoteBeliefs cascadeBeliefs resolveConflict beliefRules useBelief putWorking listWorking getWorking consolidateWorking clearWorking exportPersona importPersona decayBeliefs abstractBeliefs archiveBeliefs unarchiveBeliefs",
+		"setSpace listSpaces reviseBeliefs contractBeliefs expandBeliefs proposeBeliefs remember listMemories forget acceptMemory explainMemory memoryHistory getBeliefBase explainBelief beliefImpact diffBeliefs listItems beliefConflicts resolveKref tagKref deprecateItem restoreItem linkKref promoteBeliefs cascadeBeliefs resolveConflict beliefRules useBelief putWorking listWorking getWorking consolidateWorking clearWorking exportPersona importPersona decayBeliefs abstractBeliefs archiveBeliefs unarchiveBeliefs",
 }
 
 // questions returns a good request for every operation that needs a key.
@@ -59,11 +59,19 @@ func (s *service) questions(slice string, bundle []byte) map[string]question {
 	}{{"reviseBeliefs", "e", []dag.TurnID{mustTurn(s.t, 1)}}, {"proposeBeliefs", "f", nil}} {
 		s.expect(200, question{op: o.op, key: s.admin(), body: api.BeliefRequest{Space: "acme/s", Turns: o.turns, Statements: []api.BeliefStatement{{Subject: "e", Predicate: "is", Object: "e", Not: o.object == "f"}}}}).decode(s.t, &conflict)
 	}
+	var proposed api.Remembered
+	s.expect(200, question{op: "remember", key: s.keys[tenantA][access.Agent], body: api.NewMemory{Text: "The pump is loud.", Project: "acme/s"}}).decode(s.t, &proposed)
 	var persona api.Persona
 	if a := s.ask(question{op: "exportPersona", key: s.admin(), body: api.PersonaRequest{Space: "acme/s"}}); a.status == 200 { // without an identity there is none
 		a.decode(s.t, &persona)
 	}
 	return map[string]question{
+		"remember":           {body: api.NewMemory{Text: "The lamp is red.", Project: "acme/s"}},
+		"listMemories":       {query: values("words", "lamp")},
+		"forget":             {body: api.OldMemory{ID: proposed.ID, DryRun: true}},
+		"acceptMemory":       {body: api.OldMemory{ID: item}},
+		"explainMemory":      {query: values("id", item)},
+		"memoryHistory":      {query: values("id", item)},
 		"setSpace":           {body: api.NewSpace{Space: "acme/s"}},
 		"listSpaces":         {},
 		"reviseBeliefs":      {body: api.BeliefRequest{Space: "acme/s", Item: item, Statements: said}},

@@ -9,6 +9,7 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/journal"
+	"github.com/graphkernel/graphkernel/belief/kinds"
 	"github.com/graphkernel/graphkernel/dag"
 )
 
@@ -31,7 +32,7 @@ func TestTooManyConstraints(t *testing.T) {
 	for n := range 70 {
 		_, err := journal.Of(s.store, nil).Operate(t.Context(), tenantA, journal.Request{
 			Operator: journal.Revise, Space: "acme/s", Kind: "hard_rule", Statements: []belief.Literal{{Subject: "agent", Predicate: fmt.Sprint("keeps-", n), Object: "it"}}, Span: belief.Always,
-			Rank: journal.Rank{Class: belief.HardRule}, By: access.Local, At: 1_780_000_000_000_000, Salt: dag.Salt{byte(n)}, Policy: "beliefs@1", Constraints: &belief.Constraints{},
+			Rank: journal.Rank{Class: belief.HardRule}, By: access.Local, At: 1_780_000_000_000_000, Salt: dag.Salt{byte(n)}, Policy: string(kinds.ID), Constraints: kinds.Default().Constraints(),
 			Revision: journal.Revision{Summary: strings.Repeat("y", 600), Confidence: dag.One, Source: "manual"},
 		})
 		if err != nil {

@@ -254,6 +254,8 @@ func TestRandom(t *testing.T) {
 	whole := map[string]any{ // of which hardly anything can be drawn member by member
 		"setStanding":      api.NewStanding{PolicyID: "standing-team@1", Retroactive: true},
 		"importPersona":    api.PersonaImport{Space: "acme/s", Envelope: persona.Envelope, Signers: []string{s.identity.Attestations(tenantA)[0].Key.String()}},
+		"forget":           api.OldMemory{ID: "kref://acme/s/made.fact", DryRun: true},
+		"acceptMemory":     api.OldMemory{ID: "kref://acme/s/made.fact"},
 		"unarchiveBeliefs": api.UnarchiveRequest{Document: `{"form":"gkarchive/1","space":"acme/s","tenant":"` + string(tenantA) + `"}` + "\n"},
 		"releaseTurns":     api.TurnIDs{IDs: []dag.TurnID{mustTurn(t, 51)}},
 		"abstractBeliefs":  api.AbstractionRequest{Space: "acme/undrawn", From: []string{"kref://acme/undrawn/made.fact"}, Statements: []api.BeliefStatement{{Subject: "people", Predicate: "know", Object: "people"}}, Specificity: 400_000},

@@ -15,6 +15,7 @@ import (
 	"github.com/graphkernel/graphkernel/history/follow"
 	"github.com/graphkernel/graphkernel/internal/bytelru"
 	"github.com/graphkernel/graphkernel/retrieval/analysis"
+	"github.com/graphkernel/graphkernel/retrieval/embed/static"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 )
 
@@ -22,6 +23,7 @@ import (
 const (
 	revisionBytes = 64 << 20 // of revisions
 	termBytes     = 32 << 20 // of the terms of revisions
+	vectorBytes   = 16 << 20 // of the vectors of revisions
 	itemBytes     = 32 << 20 // of items with all of their revisions
 	linkBytes     = 64 << 20 // of links of all tenants together; the links of a tenant that exceeds this alone are read from the store
 )
@@ -33,6 +35,7 @@ type Kept struct {
 	still       func() error
 	revisions   *bytelru.Cache[revisionKey, *journal.Revision]
 	terms       *bytelru.Cache[revisionKey, []string] // ascending
+	vectors     *bytelru.Cache[revisionKey, []int8]   // of texts; nil: there is nothing to embed
 	items       *bytelru.Cache[itemKey, *journal.ItemHistory]
 	generations atomic.Uint64 // the last generation of Items
 	links       *webs
@@ -42,7 +45,7 @@ type Kept struct {
 func NewKept(s history.History, still func() error) *Kept {
 	return &Kept{
 		store: s, still: still,
-		revisions: bytelru.New[revisionKey, *journal.Revision](revisionBytes), terms: bytelru.New[revisionKey, []string](termBytes),
+		revisions: bytelru.New[revisionKey, *journal.Revision](revisionBytes), terms: bytelru.New[revisionKey, []string](termBytes), vectors: bytelru.New[revisionKey, []int8](vectorBytes),
 		items: bytelru.New[itemKey, *journal.ItemHistory](itemBytes), links: newWebs(s, linkBytes),
 	}
 }
@@ -87,10 +90,25 @@ func (c *Kept) Terms(tenant dag.Tenant, r *journal.Revision) []string {
 	return terms
 }
 
-// Forget drops all revisions and their terms. It is called when a revision may have been erased.
+// Vector returns the vector of a text, which is that of a revision, by the built-in table.
+func (c *Kept) Vector(ctx context.Context, tenant dag.Tenant, r *journal.Revision, text string) ([]int8, error) {
+	key := revisionKey{tenant, r.Seq}
+	if v, ok := c.vectors.Get(key); ok {
+		return v, nil
+	}
+	made, err := static.Load().Embed(ctx, []string{text})
+	if err != nil {
+		return nil, err
+	}
+	c.vectors.Put(key, made[0], 64+len(made[0]))
+	return made[0], nil
+}
+
+// Forget drops all revisions, their terms and their vectors. It is called when a revision may have been erased.
 func (c *Kept) Forget() {
 	c.revisions.Purge()
 	c.terms.Purge()
+	c.vectors.Purge()
 }
 
 // An itemKey identifies a cached item. An erasure gives a tenant another generation, so its older items are no longer found and are

@@ -48,16 +48,17 @@ func (k Memories) search(ctx context.Context, tenant dag.Tenant, words string, l
 
 // scores returns the score of each memory for some words; 0 is no match.
 func (k Memories) scores(ctx context.Context, tenant dag.Tenant, words string, list []heldMemory) ([]float64, error) {
-	terms := make([][]string, len(list))
-	texts := make([]string, len(list)+1)
-	err := k.kernel.Reading(func(e Epoch) error {
+	terms, vectors := make([][]string, len(list)), make([][]int8, len(list))
+	err := k.kernel.Reading(func(e Epoch) (err error) {
 		for i := range list {
 			m := &list[i]
-			texts[i] = m.Text
-			if m.revision != nil {
-				terms[i] = e.Kept().Terms(tenant, m.revision)
-			} else {
-				terms[i] = slices.Compact(slices.Sorted(slices.Values(analysis.English.Terms(nil, m.Text))))
+			if m.revision == nil { // a proposal that waits
+				terms[i] = termsOf(m.Text)
+				continue
+			}
+			terms[i] = e.Kept().Terms(tenant, m.revision)
+			if vectors[i], err = e.Kept().Vector(ctx, tenant, m.revision, m.Text); err != nil {
+				return err
 			}
 		}
 		return nil
@@ -65,20 +66,23 @@ func (k Memories) scores(ctx context.Context, tenant dag.Tenant, words string, l
 	if err != nil {
 		return nil, err
 	}
-	texts[len(list)] = words
-	vectors, err := static.Load().Embed(ctx, texts)
+	asked, err := static.Load().Embed(ctx, []string{words})
 	if err != nil {
 		return nil, err
 	}
-	asked := slices.Compact(slices.Sorted(slices.Values(analysis.English.Terms(nil, words))))
-	shares := shares(asked, terms)
+	shares := shares(termsOf(words), terms)
 	for i := range shares {
-		like := likeness(vectors[i], vectors[len(list)])
+		like := likeness(vectors[i], asked[0])
 		if shares[i] > 0 || like >= leastLike {
 			shares[i] += meaning * max(like, 0)
 		}
 	}
 	return shares, nil
+}
+
+// termsOf returns the search terms of a text, ascending.
+func termsOf(text string) []string {
+	return slices.Compact(slices.Sorted(slices.Values(analysis.English.Terms(nil, text))))
 }
 
 // likeness returns the cosine of the angle between two vectors; 0 if there is nothing to compare.

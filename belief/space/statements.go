@@ -210,7 +210,7 @@ func (k Statements) request(ctx context.Context, tenant dag.Tenant, op journal.O
 		return nil, err
 	}
 	r := &beliefRequest{believes: may, Request: journal.Request{
-		Operator: op, Space: in.Space, Item: in.Item, Kind: kind, Span: belief.SpanOf(in.ValidFrom, in.ValidUntil), Turns: in.Turns, Dry: in.DryRun, By: access.CallerIn(ctx),
+		Operator: op, Space: in.Space, Item: in.Item, Adds: in.Beside, Kind: kind, Span: belief.SpanOf(in.ValidFrom, in.ValidUntil), Turns: in.Turns, Dry: in.DryRun, By: access.CallerIn(ctx),
 		Revision: journal.Revision{Text: in.Text, Title: in.Title, Summary: in.Summary, Keywords: in.Keywords, Topics: in.Topics, Confidence: confidence, Source: source, Reason: in.Reason},
 	}}
 	if err := k.attached(ctx, tenant, in, r); err != nil {

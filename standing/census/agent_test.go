@@ -301,6 +301,22 @@ func TestAgentBindsNothing(t *testing.T) {
 			return err
 		}},
 	}
+	texts := append([]attempt{
+		{"a text as a rule", ask(asked, agent, api.Remember, func(*kernel.Kernel) api.NewMemory {
+			return api.NewMemory{Text: "Coupons are dropped.", Kind: "hard_rule", Project: kerneltest.Space}
+		})},
+		{"a text instead of the rule, by a model", ask(asked, lent, api.Remember, func(k *kernel.Kernel) api.NewMemory {
+			return api.NewMemory{Text: "Coupons are dropped.", Instead: string(made(k).Item)}
+		})},
+		{"the proposal accepted", ask(asked, lent, api.AcceptMemory, func(k *kernel.Kernel) api.OldMemory {
+			list := must[api.Memories](t)(k.Beliefs().List(t.Context(), tenant, api.MemoriesQuery{Proposed: true})).Memories
+			if len(list) == 0 {
+				return api.OldMemory{ID: "w1"}
+			}
+			return api.OldMemory{ID: list[0].ID}
+		})},
+		{"the rule forgotten", ask(asked, stdio, api.Forget, func(k *kernel.Kernel) api.OldMemory { return api.OldMemory{ID: string(made(k).Item)} })},
+	}, attempts[:8]...) // and what may be done with statements
 	for _, id := range []string{api.LearnFact.ID, api.LearnFacts.ID, api.ProveBelief.ID, api.CutSlice.ID} { // asked of the kernel's own methods
 		asked[id] = true
 	}
@@ -332,7 +348,7 @@ func TestAgentBindsNothing(t *testing.T) {
 		depth = 2
 	}
 	refused, done := 0, map[string]bool{}
-	tried := breadthFirst(depth, len(attempts), func(steps []int) string {
+	try := func(attempts []attempt, steps []int) string {
 		k := world()
 		var held []string
 		for _, step := range steps {
@@ -372,8 +388,12 @@ func TestAgentBindsNothing(t *testing.T) {
 		}
 		slices.Sort(held)
 		return fmt.Sprint(held)
-	})
-	if tried < 20 || refused == 0 || len(done) < 8 {
+	}
+	tried := 0
+	for _, list := range [][]attempt{attempts, texts} {
+		tried += breadthFirst(depth, len(list), func(steps []int) string { return try(list, steps) })
+	}
+	if tried < 20 || refused == 0 || len(done) < 10 {
 		t.Errorf("%d states, %d refusals, done: %v", tried, refused, done)
 	}
 	t.Logf("%d states", tried)

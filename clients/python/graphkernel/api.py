@@ -300,6 +300,8 @@ BeliefProofRequest = TypedDict(
 class BeliefRequest(TypedDict):
     artifacts: NotRequired[list[Artifact]]
     """The artifacts of the revision; their names are unique in it."""
+    beside: NotRequired[bool]
+    """What the named item states stays beside the statements. Without it, they take its place."""
     confidence: NotRequired[float]
     """1 if left out."""
     dry_run: NotRequired[bool]

@@ -289,6 +289,8 @@ export interface BeliefProofRequest {
 export interface BeliefRequest {
   /** The artifacts of the revision; their names are unique in it. */
   artifacts?: Artifact[];
+  /** What the named item states stays beside the statements. Without it, they take its place. */
+  beside?: boolean;
   /** 1 if left out. */
   confidence?: number;
   /** Show what would happen, and record nothing. */

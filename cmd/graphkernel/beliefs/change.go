@@ -128,6 +128,7 @@ longer follow, and "review" are revisions that depend on what gave way by a link
 	}
 	flags.StringArrayVar(&f.because, "because", nil, `a premise from which they follow: "SUBJECT PREDICATE OBJECT"; may be repeated`)
 	flags.StringVar((*string)(&f.Item), "item", "", "the item whose revision this becomes (default: the one that states or contradicts the same, or a new one)")
+	flags.BoolVar(&f.Beside, "beside", false, "what the item of --item states stays beside the statements, which otherwise take its place")
 	flags.StringVar(&f.Kind, "kind", "fact", "the kind of a new item")
 	flags.StringSliceVar(&f.turns, "turn", nil, "the id of a turn that says so, or a beginning of it; may be repeated")
 	flags.StringArrayVar(&f.artifacts, "artifact", nil, "a file or a URI that the revision points to: "+artifactForm+"; may be repeated")
