@@ -237,7 +237,7 @@ func TestRoles(t *testing.T) {
 		}
 		_ = r.Body.Close()
 	}
-	if allowed != 9+51+62+103 || refused != 4*103-allowed {
+	if allowed != 9+56+65+109 || refused != 4*109-allowed {
 		t.Errorf("%d allowed, %d refused", allowed, refused)
 	}
 }
