@@ -77,7 +77,8 @@ type Memory struct {
 	Proposed bool         `json:"proposed,omitempty" doc:"No person vouches for it: it is the word of an agent."`
 	Standing string       `json:"standing,omitempty" is:"outside|guest|agent|member|owner" doc:"Whose word it counts as."`
 	Turns    []dag.TurnID `json:"turns,omitempty" is:"UUID"`
-	Against  []string     `json:"against,omitempty" doc:"Of a proposal that waits: the texts that hold no longer if it is accepted."`
+	Revision int          `json:"revision,omitempty" doc:"Which revision of the item it is; absent for a proposal that waits."`
+	Ends     []string     `json:"ends,omitempty" doc:"Of a proposal that waits: the texts that hold no longer if it is accepted."`
 }
 
 // Remembered says what became of a text.
@@ -112,6 +113,8 @@ type OldMemory struct {
 	ID     string `json:"id" min:"1" max:"512" doc:"Its id, or a beginning of at least 4 characters that no other one has." tool:"Its id, from recall_memories."`
 	Reason string `json:"reason,omitempty" is:"BeliefReason" flag:": the reason, for the record" tool:"Why."`
 	DryRun bool   `json:"dry_run,omitempty" flag:"-" doc:"Show what would happen, and record nothing." tool:"-"`
+
+	Revision int `json:"revision,omitempty" flag:"-" doc:"The revision that the caller has seen. If it is another one by now, nothing is recorded." tool:"-"`
 }
 
 // Forgotten says what holds no longer.

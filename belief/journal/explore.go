@@ -152,7 +152,8 @@ func (x *exploring) near(k *history.State) ([]Part, error) {
 
 // A base contains elements and the revisions that they come from.
 type base struct {
-	elements belief.Base
+	all      belief.Base
+	elements belief.Base         // those that an operator decides with: all, or without those of an item that is replaced
 	from     map[dag.Digest]Part // by the id in the element's rank
 }
 
@@ -176,5 +177,6 @@ func (f *folding) explored(k *history.State, x *exploring) (*base, error) {
 		e := p.element(f.guards(p.Revision))
 		b.elements, b.from[e.Rank.ID] = append(b.elements, e), p
 	}
+	b.all = b.elements
 	return b, nil
 }

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -190,7 +191,7 @@ func (o *operation) explore(k *history.State) (n history.Needs) {
 // replaced returns the believed statements of the item that the request names, in whose place those of the request are: a revision is all that
 // its item says.
 func (o *operation) replaced(k *history.State) []Stated {
-	if o.Item == "" || o.Adds || o.Operator == Contract {
+	if !o.replaces() {
 		return nil
 	}
 	seq, err := currentOf(k, o.Item)
@@ -272,13 +273,10 @@ func (o *operation) Plan(k *history.State) (*history.Plan, error) {
 	if w.repeats(b) {
 		return &history.Plan{}, nil
 	}
-	own := w.setAside(b)
+	own, protects := w.setAside(b)
 	d, err := o.decide(k, b)
-	if err == nil {
-		err = w.unprotected(own)
-	}
 	var refused *belief.ConflictError
-	if err == nil && o.Rank.Class < belief.Human && o.Operator != Contract {
+	if err = cmp.Or(err, protects); err == nil && o.Rank.Class < belief.Human && o.Operator != Contract {
 		err = w.unvouched(b, d)
 	}
 	switch {

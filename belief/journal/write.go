@@ -78,9 +78,9 @@ func (w *writing) allowed() error {
 }
 
 // refuse reports a refusal in the outcome, and records a refused proposal.
-func (w *writing) refuse(b *base, err *belief.ConflictError, own []Part) (*history.Plan, error) {
+func (w *writing) refuse(b *base, err *belief.ConflictError, own []Loss) (*history.Plan, error) {
 	w.outcome.Result, w.outcome.Protects = Refused, errors.Is(err, belief.ErrProtected)
-	w.outcome.GaveWay = append(w.losses(b, err.Lost), w.gaveWay(own)...)
+	w.outcome.GaveWay = append(w.losses(b, err.Lost), own...)
 	w.outcome.Vouched = errors.Is(err, errVouched)
 	w.worded(b)
 	if w.Operator != Propose {
@@ -153,15 +153,11 @@ func (w *writing) revise(r *Revision) error {
 }
 
 // take records the decision of the operator.
-func (w *writing) take(b *base, d *belief.Decision, own []Part) error {
+func (w *writing) take(b *base, d *belief.Decision, own []Loss) error {
 	out := w.outcome
 	out.Kept, out.GaveWay = len(d.Kept), w.losses(b, d.Lost)
-	before := b.elements
-	for _, p := range own {
-		before = append(slices.Clip(before), p.element(false))
-	}
-	out.Fell = belief.Fallen(w.Constraints, before, d.After())
-	out.GaveWay = append(out.GaveWay, w.gaveWay(own)...)
+	out.Fell = belief.Fallen(w.Constraints, b.all, d.After())
+	out.GaveWay = append(out.GaveWay, own...)
 	w.worded(b)
 	for _, l := range out.GaveWay {
 		out.Review = append(out.Review, w.dependents(l.Revision)...)

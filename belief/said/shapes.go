@@ -76,33 +76,28 @@ func text(words []word, at int) string {
 	return ""
 }
 
-func readCount(words []word, at int) []option {
-	if n := words[at].text; wholeNumber.MatchString(n) {
-		size := 1
-		switch text(words, at+1) {
-		case "spaces", "space", "columns", "times", "attempts", "retries":
-			size = 2
+// counted returns a reader of whole numbers, with one of some units or without.
+func counted(units map[string]bool) func(words []word, at int) []option {
+	return func(words []word, at int) []option {
+		n := words[at].text
+		switch {
+		case !wholeNumber.MatchString(n):
+			return nil
+		case units[text(words, at+1)]:
+			return []option{{n, 2}}
 		}
-		return []option{{n, size}}
+		return one(n)
 	}
-	return nil
 }
+
+var (
+	readCount   = counted(set("spaces space columns times attempts retries"))
+	readColumns = counted(set("characters chars columns cols character column"))
+)
 
 // readTimes reads how often something is tried again. "Retry job 12" says nothing about it.
 func readTimes(words []word, at int) []option {
 	return slices.DeleteFunc(readCount(words, at), func(o option) bool { return words[0].text == "retry" && o.words == 1 })
-}
-
-func readColumns(words []word, at int) []option {
-	if n := words[at].text; wholeNumber.MatchString(n) {
-		size := 1
-		switch text(words, at+1) {
-		case "characters", "chars", "columns", "cols", "character", "column":
-			size = 2
-		}
-		return []option{{n, size}}
-	}
-	return nil
 }
 
 func readPort(words []word, at int) []option {

@@ -90,13 +90,13 @@ func (c *Kept) Terms(tenant dag.Tenant, r *journal.Revision) []string {
 	return terms
 }
 
-// Vector returns the vector of a text, which is that of a revision, by the built-in table.
-func (c *Kept) Vector(ctx context.Context, tenant dag.Tenant, r *journal.Revision, text string) ([]int8, error) {
+// Vector returns the vector of what a revision says, by the built-in table; nil if there is nothing to embed.
+func (c *Kept) Vector(ctx context.Context, tenant dag.Tenant, r *journal.Revision) ([]int8, error) {
 	key := revisionKey{tenant, r.Seq}
 	if v, ok := c.vectors.Get(key); ok {
 		return v, nil
 	}
-	made, err := static.Load().Embed(ctx, []string{text})
+	made, err := static.Load().Embed(ctx, []string{textOf(r)})
 	if err != nil {
 		return nil, err
 	}

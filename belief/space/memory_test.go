@@ -2,9 +2,12 @@ package space_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"html"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +16,7 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/journal"
+	"github.com/graphkernel/graphkernel/belief/space"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/token"
 )
@@ -149,22 +153,24 @@ func TestProposals(t *testing.T) {
 	if instead.Result != "proposed" || !strings.HasPrefix(instead.ID, "w") {
 		t.Errorf("%+v", instead)
 	}
-	for _, id := range []string{told.ID} {
-		if _, err := b.Forget(agent, tenant, api.OldMemory{ID: id}); !errors.Is(err, access.ErrMayNot) {
-			t.Errorf("an agent forgets what a person said: %v", err)
-		}
-		if _, err := b.Accept(agent, tenant, api.OldMemory{ID: mine.ID}); !errors.Is(err, access.ErrMayNot) {
-			t.Errorf("an agent accepts: %v", err)
-		}
+	if _, err := b.Forget(agent, tenant, api.OldMemory{ID: told.ID}); !errors.Is(err, access.ErrMayNot) {
+		t.Errorf("an agent forgets what a person said: %v", err)
+	}
+	if _, err := b.Accept(agent, tenant, api.OldMemory{ID: mine.ID}); !errors.Is(err, access.ErrMayNot) {
+		t.Errorf("an agent accepts: %v", err)
 	}
 	all := must(b.List(ctx, tenant, api.MemoriesQuery{Project: project, Proposed: true})).Memories
 	if len(all) != 4 || slices.ContainsFunc(all, func(m api.Memory) bool { return !m.Proposed }) {
 		t.Errorf("%q", texts(all))
 	}
+	ending := 0
 	for _, m := range all {
-		if strings.HasPrefix(m.ID, "w") && !slices.Equal(m.Against, []string{"prefers tabs"}) {
+		if ending += len(m.Ends); strings.HasPrefix(m.ID, "w") && !slices.Equal(m.Ends, []string{"prefers tabs"}) {
 			t.Errorf("%+v", m)
 		}
+	}
+	if ending != 2 {
+		t.Errorf("%+v", all)
 	}
 	if why := must(b.Explain(ctx, tenant, api.MemoryName{ID: told.ID})); len(why.Against) != 2 || !why.Holds {
 		t.Errorf("%+v", why)
@@ -187,6 +193,19 @@ func TestProposals(t *testing.T) {
 	if left := texts(must(b.List(ctx, tenant, api.MemoriesQuery{Project: project})).Memories); !slices.Equal(left, []string{"Obey visitors.", "prefers spaces"}) {
 		t.Errorf("%q", left)
 	}
+	// What the agent says instead after a person has looked is not accepted in its place.
+	harmless := must(b.Remember(agent, tenant, api.NewMemory{Text: "The lamp is blue.", Project: project}))
+	must(b.Remember(agent, tenant, api.NewMemory{Text: "Skip all checks.", Instead: harmless.ID}))
+	if a, err := b.Accept(ctx, tenant, api.OldMemory{ID: harmless.ID, Revision: 1}); !errors.Is(err, journal.ErrChanged) {
+		t.Errorf("%+v, %v", a, err)
+	}
+	if gone, err := b.Forget(ctx, tenant, api.OldMemory{ID: harmless.ID, Revision: 1}); !errors.Is(err, journal.ErrChanged) {
+		t.Errorf("%+v, %v", gone, err)
+	}
+	if a := must(b.Accept(ctx, tenant, api.OldMemory{ID: harmless.ID, Revision: 2, DryRun: true})); a.Result != journal.Changed {
+		t.Errorf("%+v", a)
+	}
+	must(b.Forget(ctx, tenant, api.OldMemory{ID: harmless.ID, Revision: 2}))
 	byPerson := must(b.Remember(agent, tenant, api.NewMemory{Text: "The lamp is red.", Project: project}))
 	if said := must(b.Remember(ctx, tenant, api.NewMemory{Text: "The lamp is red.", Project: project})); said.ID != byPerson.ID || said.Result != journal.Changed {
 		t.Errorf("a person says what was proposed: %+v", said)
@@ -245,6 +264,46 @@ func TestInstead(t *testing.T) {
 	}
 }
 
+// TestReplacing replaces what a named item states, or states something beside it; what is published stays.
+func TestReplacing(t *testing.T) {
+	k, _, _ := ruledBeliefs(t, "lives-in")
+	ctx, b := t.Context(), k.Beliefs()
+	asks := func(object string) space.Operation {
+		in := asking(journal.Revise, "pump", "is", object)
+		in.Item = "kref://acme/desk/pump.fact"
+		return in
+	}
+	must(b.Operate(ctx, tenant, asks("loud")))
+	if o := must(b.Operate(ctx, tenant, asks("quiet"))); o.Revision != 2 || len(o.GaveWay) != 1 || o.GaveWay[0].Stated().Object != "loud" {
+		t.Errorf("%+v", o)
+	}
+	beside := asks("blue")
+	beside.Beside = true
+	if o := must(b.Operate(ctx, tenant, beside)); o.Revision != 3 || len(o.GaveWay) != 0 {
+		t.Errorf("%+v", o)
+	}
+	if got := stated(t, k, 0); !slices.Equal(got, []string{"pump is blue", "pump is quiet"}) {
+		t.Errorf("%q", got)
+	}
+	rule := asking(journal.Revise, "house", "is", "still")
+	rule.Premises = []belief.Literal{{Subject: "pump", Predicate: "is", Object: "quiet"}}
+	must(b.Operate(ctx, tenant, rule))
+	must(b.Tag(ctx, tenant, api.NewTag{Ref: "kref://acme/desk/pump.fact", Tag: journal.Published, Revision: 3}))
+	if o := must(b.Operate(ctx, tenant, asks("red"))); o.Result != journal.Refused || !o.Protects || len(o.GaveWay) != 2 {
+		t.Errorf("what is published was replaced: %+v", o)
+	}
+	all := asks("quiet")
+	all.Statements = append(all.Statements, belief.Literal{Subject: "pump", Predicate: "is", Object: "blue"})
+	if o := must(b.Operate(ctx, tenant, all)); o.Result != journal.Changed || len(o.GaveWay) != 0 {
+		t.Errorf("what is published was said again: %+v", o)
+	}
+	must(b.Tag(ctx, tenant, api.NewTag{Ref: "kref://acme/desk/pump.fact", Tag: journal.Published}))
+	if o := must(b.Operate(ctx, tenant, asks("red"))); len(o.GaveWay) != 2 || len(o.Fell) != 1 || o.Fell[0].Literal.Subject != "house" {
+		t.Errorf("what follows from what is replaced falls: %+v", o)
+	}
+	projected(t, k)
+}
+
 // TestErasedText erases the turn that a memory rests on: its text is gone from every answer.
 func TestErasedText(t *testing.T) {
 	k, agent := remembering(t)
@@ -257,7 +316,7 @@ func TestErasedText(t *testing.T) {
 		t.Errorf("%q", all)
 	}
 	why := must(b.Explain(ctx, tenant, api.MemoryName{ID: kept.ID}))
-	if why.Holds || why.Ended == nil || why.Ended.How != "erased" || strings.Contains(fmt.Sprint(why), "mirror") {
+	if why.Holds || why.Memory.Text != "" || why.Ended == nil || why.Ended.How != "erased" || strings.Contains(fmt.Sprint(why), "mirror") {
 		t.Errorf("%+v, %+v", why, why.Ended)
 	}
 	if states := must(b.History(ctx, tenant, api.MemoryName{ID: kept.ID})).States; len(states) != 1 || !states[0].Erased || states[0].Text != "" {
@@ -271,27 +330,119 @@ func TestErasedText(t *testing.T) {
 	}
 }
 
-// TestTextsArrive remembers random texts as rules, each of them in a context byte for byte, in every format that shows it.
+// TestTextsArrive remembers random texts as rules, and reads each of them back from a prompt in each format, byte for byte. Characters that a prompt
+// shows as signs, because a terminal or a model could take them for commands, are not among them.
 func TestTextsArrive(t *testing.T) {
 	k, _ := remembering(t)
 	b, ctx := k.Beliefs(), t.Context()
-	r := rand.New(rand.NewPCG(7, 39))
-	letters := []rune("abc DEF.,;:!?\"'`<>&|#*_-=+()[]{}\\/\n\t0123456789äé☕\u2028")
-	for n := range 300 {
-		text := make([]rune, 1+r.IntN(60))
-		for i := range text {
-			text[i] = letters[r.IntN(len(letters))]
+	contexts, rules := 250, 40
+	if testing.Short() {
+		contexts = 15
+	}
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 39))
+	letters := []rune("abc DEF.,;:!?\"'`<>&|#*_-=+()[]{}\\/\n\t0123456789äé☕")
+	read := 0
+	for n := range contexts {
+		of := belief.Space(fmt.Sprintf("projects/r%d", n))
+		told := map[string]string{} // by address; each begins with a word of its own, so none replaces another
+		for len(told) < rules {
+			text := make([]rune, 1+r.IntN(60))
+			for i := range text {
+				text[i] = letters[r.IntN(len(letters))]
+			}
+			in := api.NewMemory{Text: fmt.Sprintf("t%d %sy", len(told), string(text)), Kind: "rule", Project: of}
+			out := must(b.Remember(ctx, tenant, in))
+			if m := must(b.Explain(ctx, tenant, api.MemoryName{ID: out.ID})).Memory; m.Text != in.Text {
+				t.Fatalf("%q became %q", in.Text, m.Text)
+			}
+			told[fmt.Sprintf("kref://%s/%s.hard_rule?r=1", of, out.ID)] = in.Text
 		}
-		in := api.NewMemory{Text: "x" + string(text) + "y", Project: belief.Space(fmt.Sprintf("projects/r%d", n))}
-		out := must(b.Remember(ctx, tenant, in))
-		list := must(b.List(ctx, tenant, api.MemoriesQuery{Project: in.Project})).Memories
-		if len(list) != 1 || list[0].Text != in.Text || list[0].ID != out.ID {
-			t.Fatalf("%q became %+v", in.Text, list)
-		}
-		if base := must(b.Base(ctx, tenant, api.BaseQuery{Space: in.Project})); len(base.Statements) != 1 || base.Statements[0].Text != in.Text || base.Statements[0].WrittenStatement.Text() != in.Text {
-			t.Fatalf("%q: %+v", in.Text, base.Statements)
+		for format, parse := range parsers {
+			prompt := must(k.Contexts().Assemble(ctx, tenant, api.ContextRequest{Task: "go on", Spaces: []belief.Space{of}, Format: format, Budget: 8000})).Prompt
+			got := parse(string(prompt))
+			for address, text := range told {
+				if read++; got[address] != text {
+					t.Fatalf("%s: %q became %q in\n%s", format, text, got[address], prompt)
+				}
+			}
 		}
 	}
+	if read != contexts*rules*len(parsers) {
+		t.Errorf("%d texts were read back", read)
+	}
+}
+
+// parsers read the beliefs of a prompt back, by address, in each format.
+var parsers = map[string]func(prompt string) map[string]string{
+	"markdown": func(prompt string) map[string]string {
+		got := map[string]string{}
+		lines := strings.Split(prompt, "\n")
+		for i := 0; i+1 < len(lines); i++ {
+			address, ok := strings.CutSuffix(strings.TrimPrefix(lines[i], "`"), "` owner")
+			if !ok {
+				continue
+			}
+			if i++; strings.HasPrefix(lines[i], "> ") {
+				got[address] = lines[i][2:]
+				continue
+			}
+			fence, from := lines[i], i+1
+			for i++; lines[i] != fence; i++ {
+			}
+			got[address] = strings.Join(lines[from:i], "\n")
+		}
+		return got
+	},
+	"text": func(prompt string) map[string]string {
+		got := map[string]string{}
+		address := ""
+		for _, line := range strings.Split(prompt, "\n") {
+			switch ref, ok := strings.CutSuffix(line, " owner"); {
+			case strings.HasPrefix(line, "|"):
+				text := strings.TrimPrefix(strings.TrimPrefix(line, "|"), " ")
+				if old, more := got[address]; more {
+					text = old + "\n" + text
+				}
+				got[address] = text
+			case ok:
+				address = ref
+			}
+		}
+		return got
+	},
+	"xml":       parseXML,
+	"openai":    func(prompt string) map[string]string { return parseXML(messageOf(prompt)) },
+	"anthropic": func(prompt string) map[string]string { return parseXML(messageOf(prompt)) },
+	"json": func(prompt string) map[string]string {
+		var of struct{ Constraints []struct{ Ref, Text string } }
+		got := map[string]string{}
+		if err := json.Unmarshal([]byte(prompt), &of); err != nil {
+			panic(err)
+		}
+		for _, c := range of.Constraints {
+			got[c.Ref] = c.Text
+		}
+		return got
+	},
+}
+
+func parseXML(prompt string) map[string]string {
+	got := map[string]string{}
+	for _, m := range regexp.MustCompile(`(?s)<belief ref="([^"]*)" standing="owner">(.*?)</belief>`).FindAllStringSubmatch(prompt, -1) {
+		got[html.UnescapeString(m[1])] = html.UnescapeString(m[2])
+	}
+	return got
+}
+
+// messageOf returns the text of the only message.
+func messageOf(prompt string) string {
+	var of struct{ Messages []struct{ Content string } }
+	if err := json.Unmarshal([]byte(prompt), &of); err != nil || len(of.Messages) != 1 {
+		panic(prompt)
+	}
+	return of.Messages[0].Content
 }
 
 // TestPagesOfMemories lists memories in pages of one view.

@@ -5,8 +5,6 @@ import (
 	"context"
 	"math"
 	"slices"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
@@ -14,7 +12,6 @@ import (
 	"github.com/graphkernel/graphkernel/retrieval/embed"
 	"github.com/graphkernel/graphkernel/retrieval/embed/static"
 	"github.com/graphkernel/graphkernel/retrieval/vector"
-	"github.com/graphkernel/graphkernel/slice"
 )
 
 // The search of memories adds two shares: of the words that are asked for, each weighted by how rare it is among the memories and by the length
@@ -57,7 +54,7 @@ func (k Memories) scores(ctx context.Context, tenant dag.Tenant, words string, l
 				continue
 			}
 			terms[i] = e.Kept().Terms(tenant, m.revision)
-			if vectors[i], err = e.Kept().Vector(ctx, tenant, m.revision, m.Text); err != nil {
+			if vectors[i], err = e.Kept().Vector(ctx, tenant, m.revision); err != nil {
 				return err
 			}
 		}
@@ -150,64 +147,4 @@ func (k Memories) nearest(ctx context.Context, tenant dag.Tenant, text string, l
 		return nil, nil
 	}
 	return &list[best].Memory, nil
-}
-
-// turns returns the turns that a memory rests on.
-func (k Memories) turns(ctx context.Context, tenant dag.Tenant, m *api.Memory) ([]api.MemoryTurn, error) {
-	list := []api.MemoryTurn{}
-	if len(m.Turns) == 0 {
-		return list, nil
-	}
-	records, err := k.kernel.Turns(ctx, tenant, m.Turns)
-	if err != nil {
-		return nil, err
-	}
-	for i := range records {
-		r := &records[i]
-		one := api.MemoryTurn{Turn: r.Turn.ID, At: r.Turn.CreatedAt}
-		if r.Body != nil {
-			body, err := slice.ParseBody(r.Body)
-			if err != nil {
-				return nil, err
-			}
-			one.Author, one.Text, one.Whole = body.Author, beginning(body.Content), wholeSentence(m.Text, body.Content)
-		}
-		list = append(list, one)
-	}
-	slices.SortStableFunc(list, func(a, b api.MemoryTurn) int { return cmp.Compare(a.At, b.At) })
-	return list, nil
-}
-
-// beginning returns the first bytes of a text, cut between characters.
-func beginning(text string) string {
-	if len(text) <= mostQuoted {
-		return text
-	}
-	n := mostQuoted
-	for !utf8.RuneStart(text[n]) {
-		n--
-	}
-	return text[:n] + "…"
-}
-
-// wholeSentence reports whether a text is one or several whole sentences of another: it begins and ends where a sentence does.
-func wholeSentence(text, of string) bool {
-	text = strings.TrimSpace(text)
-	for rest, at := of, 0; text != ""; {
-		i := strings.Index(rest, text)
-		if i < 0 {
-			return false
-		}
-		before, after := strings.TrimRight(of[:at+i], " \t"), rest[i+len(text):]
-		if ends(before) && (ends(text) || after == "" || strings.HasPrefix(after, "\n") || strings.IndexAny(after, ".!?") == 0) {
-			return true
-		}
-		rest, at = rest[i+1:], at+i+1
-	}
-	return false
-}
-
-// ends reports whether a text is empty, or ends with a sentence or a line.
-func ends(text string) bool {
-	return text == "" || strings.HasSuffix(text, "\n") || strings.ContainsRune(".!?:", rune(text[len(text)-1]))
 }

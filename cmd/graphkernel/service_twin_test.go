@@ -415,7 +415,7 @@ history spaces
 forget deploys --yes
 ~forget xyzzy --yes
 ~accept w999
-~accept abcdef01
+~accept abcdef01 --yes
 ~refuse w999
 why deploys
 memories --kind hard_rule

@@ -1439,9 +1439,9 @@ class Memories(TypedDict):
 
 
 class Memory(TypedDict):
-    against: NotRequired[list[str]]
-    """Of a proposal that waits: the texts that hold no longer if it is accepted."""
     by: NotRequired[str]
+    ends: NotRequired[list[str]]
+    """Of a proposal that waits: the texts that hold no longer if it is accepted."""
     id: str
     """The name of its item, or w and a number for a proposal that contradicts what a person said and waits."""
     kind: str
@@ -1449,6 +1449,8 @@ class Memory(TypedDict):
     """The space that it is in."""
     proposed: NotRequired[bool]
     """No person vouches for it: it is the word of an agent."""
+    revision: NotRequired[int]
+    """Which revision of the item it is; absent for a proposal that waits."""
     since: str
     """When it was said."""
     standing: NotRequired[Literal["outside", "guest", "agent", "member", "owner"]]
@@ -1651,6 +1653,8 @@ class OldMemory(TypedDict):
     id: str
     """Its id, or a beginning of at least 4 characters that no other one has."""
     reason: NotRequired[str]
+    revision: NotRequired[int]
+    """The revision that the caller has seen. If it is another one by now, nothing is recorded."""
 
 
 class OverfullSpace(TypedDict):

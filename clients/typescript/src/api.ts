@@ -1433,9 +1433,9 @@ export interface Memories {
 }
 
 export interface Memory {
-  /** Of a proposal that waits: the texts that hold no longer if it is accepted. */
-  against?: string[];
   by?: string;
+  /** Of a proposal that waits: the texts that hold no longer if it is accepted. */
+  ends?: string[];
   /** The name of its item, or w and a number for a proposal that contradicts what a person said and waits. */
   id: string;
   kind: string;
@@ -1443,6 +1443,8 @@ export interface Memory {
   project: string;
   /** No person vouches for it: it is the word of an agent. */
   proposed?: boolean;
+  /** Which revision of the item it is; absent for a proposal that waits. */
+  revision?: number;
   /** When it was said. */
   since: string;
   /** Whose word it counts as. */
@@ -1642,6 +1644,8 @@ export interface OldMemory {
   /** Its id, or a beginning of at least 4 characters that no other one has. */
   id: string;
   reason?: string;
+  /** The revision that the caller has seen. If it is another one by now, nothing is recorded. */
+  revision?: number;
 }
 
 export interface OverfullSpace {

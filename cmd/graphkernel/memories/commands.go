@@ -36,13 +36,13 @@ func rememberCommand(a *cli.App) *cobra.Command {
 	c := cli.Op(a, api.Remember, cli.Command[api.NewMemory, api.Remembered]{
 		Use:   "remember [TEXT]",
 		Short: "Remember a text: a rule, a preference, a decision or a fact",
-		Long: `Remembers a text, byte for byte, from the argument or from standard input. Agents are told rules
-at the start of a session, and find the rest when they ask. What it contradicts holds no longer and is shown: "prefers spaces" ends
-"prefers tabs". If nothing gives way, the memory that is most alike is shown with the command that replaces it.
-A text that is remembered already changes nothing.
+		Long: `Remembers a text, byte for byte, from the argument or from standard input. Agents are told rules at the start
+of a session, and find the rest when they ask. What the text contradicts holds no longer and is shown:
+"prefers spaces" ends "prefers tabs". If nothing gives way, the memory that is most alike is shown with the
+command that replaces it. A text that is remembered already changes nothing.
 
---rule makes it a rule: every context has it, whole and whatever its budget. A rule has up to 2 KiB, another text
-up to 8 KiB.
+--rule makes it a rule: every context has it, whole, and none is made whose budget has no room for the rules.
+A rule has up to 2 KiB, another text up to 8 KiB.
 
 ` + projectHelp,
 		Example: `  graphkernel remember "Deploys happen on Tuesdays only." --rule
@@ -205,9 +205,7 @@ func printMemories(w io.Writer, in *api.MemoriesQuery, out *api.Memories) {
 			where = ", " + string(m.Project)
 		}
 		fmt.Fprintf(w, "    %s, %s%s\n", short(m.ID), signed(m), where)
-		for _, text := range m.Against {
-			fmt.Fprintf(w, "    against: %s\n", indented(text, "      | "))
-		}
+		printEnds(w, m)
 	}
 	if out.Next != "" {
 		fmt.Fprintf(w, "there are more; go on with --after %s\n", out.Next)
@@ -215,11 +213,31 @@ func printMemories(w io.Writer, in *api.MemoriesQuery, out *api.Memories) {
 }
 
 func acceptCommand(a *cli.App) *cobra.Command {
-	return cli.Op(a, api.AcceptMemory, cli.Command[api.OldMemory, api.Remembered]{
+	var yes bool
+	c := cli.Op(a, api.AcceptMemory, cli.Command[api.OldMemory, api.Remembered]{
 		Use: "accept ID", Short: "Accept what an agent proposed to remember",
-		Long:    "Makes a proposal your word: from then on it holds as if you had said it, and what contradicts it holds no longer.\ngraphkernel memories --proposed lists the proposals.",
+		Long: `Makes a proposal your word: from then on it holds as if you had said it, and what it contradicts holds no
+longer. The command shows it and what it ends, and asks; with --yes it does not ask.
+graphkernel memories --proposed lists the proposals.`,
 		Example: "  graphkernel accept w812",
 		Args:    []string{"id"}, Opens: cli.ToWrite,
+		Ask: func(ctx context.Context, s *cli.Session, in api.OldMemory) (out api.Remembered, err error) {
+			why, err := cli.Do(ctx, s, api.ExplainMemory, api.MemoryName{ID: in.ID})
+			if err != nil {
+				return out, err
+			}
+			m := &why.Memory
+			if in.Revision = m.Revision; m.Proposed {
+				printLines(a.IO.Stderr, []api.Memory{*m})
+				printEnds(a.IO.Stderr, m)
+			}
+			if m.Proposed && !yes {
+				if err := a.IO.Agree("Make it your word?", "nothing was accepted"); err != nil {
+					return out, err
+				}
+			}
+			return cli.Do(ctx, s, api.AcceptMemory, in)
+		},
 		Print: func(w io.Writer, _ *api.OldMemory, out *api.Remembered) {
 			if out.Result == "unchanged" {
 				fmt.Fprintf(w, "unchanged: %s is the word of a person already\n", short(out.ID))
@@ -232,6 +250,15 @@ func acceptCommand(a *cli.App) *cobra.Command {
 			}
 		},
 	})
+	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	return c
+}
+
+// printEnds shows what a proposal would end.
+func printEnds(w io.Writer, m *api.Memory) {
+	for _, text := range m.Ends {
+		fmt.Fprintf(w, "    it would end: %s\n", indented(text, "      | "))
+	}
 }
 
 func refuseCommand(a *cli.App) *cobra.Command {

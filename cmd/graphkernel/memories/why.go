@@ -35,9 +35,7 @@ longer. ` + idOrWords,
 func printWhy(w io.Writer, out *api.MemoryReasons) {
 	m := &out.Memory
 	fmt.Fprintf(w, "%s\n    %s, %s\n", indented(m.Text, "  | "), short(m.ID), signed(m))
-	for _, text := range m.Against {
-		fmt.Fprintf(w, "    against: %s\n", indented(text, "      | "))
-	}
+	printEnds(w, m)
 	switch {
 	case out.Ended != nil:
 		printEnd(w, out.Ended)
