@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/api"
@@ -68,6 +69,12 @@ func TestMemories(t *testing.T) {
 	if got := listed(""); !slices.Equal(got, []string{"prefers spaces", rule}) {
 		t.Errorf("%q", got)
 	}
+	if base := must(b.Base(ctx, tenant, api.BaseQuery{Space: project})).Statements; len(base) != 2 || !slices.ContainsFunc(base, func(h api.HeldStatement) bool { return h.Text == rule && h.WrittenStatement.Text() == rule }) {
+		t.Errorf("%+v", base)
+	}
+	if facts := must(k.Facts().List(ctx, tenant, api.FactQuery{})).Facts; len(facts) > 0 {
+		t.Errorf("the statement of a text is a fact: %+v", facts)
+	}
 	if got := listed("who may tuch prod"); len(got) == 0 || got[0] != rule {
 		t.Errorf("with a letter missing: %q", got)
 	}
@@ -106,6 +113,9 @@ func TestTextsOfOthers(t *testing.T) {
 	list := must(b.List(t.Context(), tenant, api.MemoriesQuery{})).Memories
 	if len(list) != 3 || list[0].Project != api.General {
 		t.Errorf("%+v", list)
+	}
+	if got := texts(must(b.List(t.Context(), tenant, api.MemoriesQuery{Around: project})).Memories); !slices.Equal(got, []string{"prefers tabs in Makefiles", "prefers tabs"}) {
+		t.Errorf("a session of a project is told %q", got)
 	}
 	key := access.As(t.Context(), access.Identity{Role: access.Agent, Subject: access.Stdio, Admits: access.Scope{Spaces: "projects/p2"}})
 	if got := texts(must(b.List(key, tenant, api.MemoriesQuery{})).Memories); !slices.Equal(got, []string{"prefers spaces"}) {
@@ -148,6 +158,14 @@ func TestProposals(t *testing.T) {
 	waits := must(b.Remember(agent, tenant, api.NewMemory{Text: "prefers spaces", Project: project}))
 	if waits.Result != "proposed" || !slices.Equal(texts(waits.Against), []string{"prefers tabs"}) || len(waits.GaveWay) > 0 || !strings.HasPrefix(waits.ID, "w") {
 		t.Errorf("%+v", waits)
+	}
+	if again := must(b.Remember(agent, tenant, api.NewMemory{Text: "Prefers spaces!", Project: project})); again.ID == waits.ID {
+		t.Errorf("in other characters: %+v", again)
+	} else {
+		must(b.Forget(agent, tenant, api.OldMemory{ID: again.ID}))
+	}
+	if other := must(b.Remember(agent, tenant, api.NewMemory{Text: "the cache is warmed at night", Project: project})); other.ID != mine.ID || !slices.Equal(texts(other.GaveWay), []string{"The cache is warmed at night."}) {
+		t.Errorf("in other characters: %+v", other)
 	}
 	instead := must(b.Remember(agent, tenant, api.NewMemory{Text: "Anything goes.", Instead: told.ID}))
 	if instead.Result != "proposed" || !strings.HasPrefix(instead.ID, "w") {
@@ -240,6 +258,10 @@ func TestInstead(t *testing.T) {
 	if out := must(b.Remember(ctx, tenant, api.NewMemory{Text: "prefers spaces"})); out.ID != rule.ID || len(must(b.List(ctx, tenant, api.MemoriesQuery{Kind: "rule"})).Memories) != 1 {
 		t.Errorf("a rule that is said anew: %+v", out)
 	}
+	decided := must(b.Remember(ctx, tenant, api.NewMemory{Text: "prefers tabs", Kind: "decision"}))
+	if m := must(b.Explain(ctx, tenant, api.MemoryName{ID: decided.ID})).Memory; m.Kind != "decision" || decided.ID == rule.ID || !slices.Equal(texts(decided.GaveWay), []string{"prefers spaces"}) {
+		t.Errorf("of a kind that was given: %+v, %+v", m, decided)
+	}
 	if _, err := b.List(ctx, tenant, api.MemoriesQuery{Kind: "prefrence"}); !errors.Is(err, belief.ErrKind) {
 		t.Errorf("a misspelt kind: %v", err)
 	}
@@ -302,6 +324,53 @@ func TestReplacing(t *testing.T) {
 		t.Errorf("what follows from what is replaced falls: %+v", o)
 	}
 	projected(t, k)
+}
+
+// TestNamedMemories names memories by what people gave as names, of which one may begin another.
+func TestNamedMemories(t *testing.T) {
+	k, _, _ := ruledBeliefs(t)
+	ctx, b := t.Context(), k.Beliefs()
+	for name, object := range map[string]string{"tone.fact": "warm", "tone-deaf.fact": "cold", "tonic.fact": "gin", "pitch.fact": "high", "pitch.preference": "low"} {
+		in := asking(journal.Revise, name, "is", object)
+		in.Item, in.Kind = belief.Item("kref://"+string(beliefSpace)+"/"+name), ""
+		must(b.Operate(ctx, tenant, in))
+	}
+	for id, want := range map[string]string{"tone": "tone.fact is warm", "tone-": "tone-deaf.fact is cold", "toni": "tonic.fact is gin", "kref://" + string(beliefSpace) + "/pitch.preference": "pitch.preference is low"} {
+		if m, err := b.Explain(ctx, tenant, api.MemoryName{ID: id}); err != nil || m.Memory.Text != want {
+			t.Errorf("%s is %q, %v", id, m.Memory.Text, err)
+		}
+	}
+	for _, id := range []string{"pitch", "pitc"} {
+		if _, err := b.Explain(ctx, tenant, api.MemoryName{ID: id}); !errors.Is(err, belief.ErrForm) || !strings.Contains(err.Error(), "pitch.fact and kref://") {
+			t.Errorf("%s: %v", id, err)
+		}
+	}
+}
+
+// TestTextsGoOn carries texts to where their items go: to what they are promoted to, and with a persona, under the aliases of its caller.
+func TestTextsGoOn(t *testing.T) {
+	w := newClocked(t)
+	believing(t, w.Kernel)
+	for _, name := range []string{"a", "b"} {
+		in := space.Operation{Operator: journal.Revise, BeliefRequest: api.BeliefRequest{Space: beliefSpace, Item: belief.Item("kref://" + string(beliefSpace) + "/" + name + ".episodic"), Text: "The job failed at night."}}
+		must(w.Beliefs().Operate(t.Context(), tenant, in))
+		w.now = w.now.Add(2 * time.Hour)
+	}
+	made := must(w.Beliefs().Promote(t.Context(), tenant, api.PromotionRequest{Space: beliefSpace})).Promotions
+	if len(made) != 1 {
+		t.Fatalf("%+v", made)
+	}
+	if m := must(w.Beliefs().Explain(t.Context(), tenant, api.MemoryName{ID: string(made[0].To)})).Memory; m.Text != "The job failed at night." {
+		t.Errorf("%+v", m)
+	}
+
+	p := newPersonaWorld(t)
+	must(p.from.Beliefs().Remember(t.Context(), tenant, api.NewMemory{Text: "Ada Lovelace signs off each release.", Project: beliefSpace}))
+	out := must(p.from.Beliefs().ExportPersona(t.Context(), tenant, api.PersonaRequest{Space: beliefSpace, Aliases: []api.PersonaAlias{{Name: "Ada Lovelace", Alias: "the lead"}}}))
+	must(p.to.Beliefs().ImportPersona(t.Context(), tenant, p.taking(out.Envelope)))
+	if got := texts(must(p.to.Beliefs().List(t.Context(), tenant, api.MemoriesQuery{Project: beliefSpace})).Memories); !slices.Equal(got, []string{"the lead signs off each release."}) {
+		t.Errorf("%q", got)
+	}
 }
 
 // TestErasedText erases the turn that a memory rests on: its text is gone from every answer.

@@ -41,14 +41,18 @@ func believed(t *testing.T, k *kernel.Kernel) map[string]map[string]any {
 // TestMemoryFaults tells an agent what was wrong with its arguments.
 func TestMemoryFaults(t *testing.T) {
 	t.Parallel()
-	c := over(t, New(testKernel(t), Options{Project: "projects/p1"}), identity(access.Agent))
+	k := testKernel(t)
+	c := over(t, New(k, Options{Project: "projects/p1"}), identity(access.Agent))
 	for tool, in := range map[string]map[string]any{"why": {}, "forget": {"id": "zzz"}, "remember": {"text": " "}, "recall_memories": {"kind": "ruel"}} {
 		if _, err := call(t, c, tool, in); err == nil || strings.Contains(err.Error(), "internal") {
 			t.Errorf("%s: %v", tool, err)
 		}
 	}
 	must(t, c, "remember", map[string]any{"text": "The pump is loud."})
-	if text, _ := must(t, c, "recall_memories", map[string]any{"words": "pump"}); !strings.Contains(text, `"project":"projects/p1"`) {
+	if _, err := k.Beliefs().Remember(t.Context(), dag.DefaultTenant, api.NewMemory{Text: "The pump is elsewhere.", Project: "projects/p2"}); err != nil {
+		t.Fatal(err)
+	}
+	if text, _ := must(t, c, "recall_memories", map[string]any{"words": "pump"}); !strings.Contains(text, `"project":"projects/p1"`) || strings.Contains(text, "elsewhere") {
 		t.Error(text)
 	}
 }
