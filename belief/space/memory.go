@@ -341,11 +341,11 @@ func (k Memories) Forget(ctx context.Context, tenant dag.Tenant, in api.OldMemor
 	if err := m.seen(&in); err != nil || in.DryRun {
 		return out, err
 	}
-	now, err := k.kernel.Now()
-	if err != nil {
-		return out, err
-	}
 	if c := m.conflict; c != nil {
+		now, err := k.kernel.Now()
+		if err != nil {
+			return out, err
+		}
 		done, _, err := k.journal().Resolve(ctx, tenant, journal.Resolution{Space: c.Space, Conflict: c.Seq, How: journal.Dropped, By: access.CallerIn(ctx), Reason: in.Reason, At: now}, nil)
 		if err != nil {
 			return out, err

@@ -18,7 +18,7 @@ func TestWholeSentence(t *testing.T) {
 // TestShares counts a word that is misspelt as the word that is near, and a word that nothing has for none.
 func TestShares(t *testing.T) {
 	terms := [][]string{termsOf("Kubernetes runs the jobs"), termsOf("The jobs run at night"), termsOf("Lunch is at noon")}
-	for asked, want := range map[string]int{"kubernets": 0, "kubernetes xyzzy": 0, "night": 1, "lunch": 2} {
+	for asked, want := range map[string]int{"kubrenetes": 0, "kubernetes xyzzy": 0, "night": 1, "lunch": 2} {
 		got := shares(termsOf(asked), terms)
 		for i, share := range got {
 			if (share > 0) != (i == want) {

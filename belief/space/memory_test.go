@@ -326,6 +326,49 @@ func TestReplacing(t *testing.T) {
 	projected(t, k)
 }
 
+// TestForgettingMeanwhile lets a person accept a proposal while the agent who made it forgets it: it stays.
+func TestForgettingMeanwhile(t *testing.T) {
+	var meanwhile func()
+	k := must(kernel.Open(kernel.Config{Store: stores["sqlite"](t), Authority: token.NewAuthority(ring(t, "k1")), Rand: noise(1), Clock: func() time.Time {
+		if do := meanwhile; do != nil {
+			meanwhile = nil
+			do()
+		}
+		return standing()
+	}}))
+	agent := access.As(t.Context(), access.Identity{Role: access.Agent, Subject: access.Stdio})
+	made := must(k.Beliefs().Remember(agent, tenant, api.NewMemory{Text: "The lamp is red."}))
+	accepted := false
+	meanwhile = func() {
+		accepted = must(k.Beliefs().Accept(t.Context(), tenant, api.OldMemory{ID: made.ID})).Result == journal.Changed
+	}
+	if gone, err := k.Beliefs().Forget(agent, tenant, api.OldMemory{ID: made.ID}); !accepted || !errors.Is(err, journal.ErrChanged) {
+		t.Errorf("accepted %t, %+v, %v", accepted, gone, err)
+	}
+	if m := must(k.Beliefs().Explain(t.Context(), tenant, api.MemoryName{ID: made.ID})); !m.Holds || m.Memory.Proposed {
+		t.Errorf("%+v", m)
+	}
+}
+
+// TestRepeatedTexts proposes statements with a text, and with another one.
+func TestRepeatedTexts(t *testing.T) {
+	k, _, _ := ruledBeliefs(t, "lives-in")
+	agent := access.As(t.Context(), access.Identity{Role: access.Agent, Subject: access.Stdio})
+	propose := func(object, text string) *journal.Outcome {
+		in := asking(journal.Propose, "ada", "lives-in", object)
+		in.Text = text
+		return must(k.Beliefs().Operate(agent, tenant, in))
+	}
+	must(k.Beliefs().Operate(t.Context(), tenant, asking(journal.Revise, "bob", "lives-in", "rome")))
+	if first, again, other := propose("oslo", "She is in Oslo."), propose("oslo", "She is in Oslo."), propose("oslo", "Oslo it is."); first.Again || !again.Again || other.Again || other.Revision != first.Revision+1 {
+		t.Errorf("%+v, %+v, %+v", first, again, other)
+	}
+	must(k.Beliefs().Operate(t.Context(), tenant, asking(journal.Revise, "ada", "lives-in", "london")))
+	if first, again, other := propose("oslo", "She is in Oslo."), propose("oslo", "She is in Oslo."), propose("oslo", "Oslo it is."); first.Result != journal.Refused || again.Seq != first.Seq || other.Seq <= first.Seq {
+		t.Errorf("%+v, %+v, %+v", first, again, other)
+	}
+}
+
 // TestNamedMemories names memories by what people gave as names, of which one may begin another.
 func TestNamedMemories(t *testing.T) {
 	k, _, _ := ruledBeliefs(t)
