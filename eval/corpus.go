@@ -179,7 +179,7 @@ func (c *Corpus) firsts(set map[dag.TurnID]bool) map[dag.TurnID]bool {
 
 // layout returns the layout of a prompt without turns, in markdown. Its note is that of contexts of the past, since each question names its number.
 func layout() *contexts.Layout {
-	return contexts.NewLayout(&contexts.Request{Format: contexts.Markdown, RulesAsOf: 1, Past: true}, "")
+	return contexts.NewLayout(&contexts.Request{Format: contexts.Markdown, RulesAsOf: 1, Past: true}, &contexts.Policy{})
 }
 
 // cost returns the tokens of a prompt of turns, headings and markup included.

@@ -279,6 +279,7 @@ func makeContextsCorpus(t testing.TB) []corpusCase {
 	c.deepContexts(first)
 	c.countedContexts(t)
 	c.callsContexts()
+	c.briefContexts()
 	for i := range c.cases {
 		c.cases[i].namesContextFails(t)
 	}
@@ -300,6 +301,9 @@ func choices(data []byte) (ids []string) {
 	return ids
 }
 
+// oldFormats are the formats of gkc/1.
+var oldFormats = slices.DeleteFunc(contexts.Formats(), func(f contexts.Format) bool { return f == contexts.Brief })
+
 func (c *corpus) goodContexts(t testing.TB, first []byte) {
 	good := func(name, why string, data []byte) {
 		c.add("good_"+name, evidence.Verified, why, map[string][]byte{bundleFile: data}, "", c.secret)
@@ -311,7 +315,7 @@ func (c *corpus) goodContexts(t testing.TB, first []byte) {
 		}
 		good(name, why, data)
 	}
-	for _, format := range contexts.Formats() {
+	for _, format := range oldFormats {
 		good("format_"+string(format), "The sample in the format "+string(format)+": facts, rules, beliefs, and texts that try to end their place.", c.context(func(s *sample) { s.request.Format = format }))
 		good("bare_"+string(format), "The same without rules, facts and beliefs.", c.context(func(s *sample) {
 			s.request.Format, s.policy.Rules, s.policy.Quotas[contexts.FromFacts] = format, "", 0
@@ -319,13 +323,13 @@ func (c *corpus) goodContexts(t testing.TB, first []byte) {
 			s.overlaps = nil
 		}))
 	}
-	for _, format := range contexts.Formats() {
+	for _, format := range oldFormats {
 		good("brought_"+string(format), "A turn that was brought in a person's name by a key which does not speak for that person, in the format "+string(format)+": it is untrusted.", c.context(func(s *sample) {
 			s.request.Format = format
 			s.bring(7)
 		}))
 	}
-	for _, format := range contexts.Formats() {
+	for _, format := range oldFormats {
 		good("text_"+string(format), "A belief is a text, which stands in the place of its statements, in the format "+string(format)+".", c.context(func(s *sample) {
 			s.request.Format = format
 			s.remember(toldText, false)

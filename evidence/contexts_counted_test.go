@@ -134,7 +134,7 @@ func (l *looking) Take(i int) { l.layout.Add(l.piece(&l.candidates[i])) }
 
 // bundle chooses, and makes the context.
 func (s *countedSample) bundle() *contexts.Bundle {
-	l := &looking{s, contexts.NewLayout(&s.request, s.policy.Rules)}
+	l := &looking{s, contexts.NewLayout(&s.request, &s.policy)}
 	choice := contexts.Choice{Candidates: s.candidates, Overlaps: s.overlaps, Statistics: s.statistics}
 	for _, i := range must(contexts.Choose(&s.policy, &s.request, s.candidates, s.overlaps, l)) {
 		switch p := s.piece(&s.candidates[i]); {

@@ -96,7 +96,7 @@ func TestSpeaksFor(t *testing.T) {
 			}
 			for _, format := range contexts.Formats() {
 				c := must(k.Contexts().Assemble(owner, tenant, api.ContextRequest{Task: "what about the orders table", Anchor: last.String(), Format: string(format)}))
-				marker := map[contexts.Format]string{contexts.Markdown: "\n## Data\n", contexts.Text: "\nDATA\n", contexts.XML: "<data note=", contexts.OpenAI: "<data note=", contexts.Anthropic: "<data note="}[format]
+				marker := map[contexts.Format]string{contexts.Markdown: "\n## Data\n", contexts.Brief: "\n## Data\n", contexts.Text: "\nDATA\n", contexts.XML: "<data note=", contexts.OpenAI: "<data note=", contexts.Anthropic: "<data note="}[format]
 				before, data, found := bytes.Cut(c.Prompt, []byte(marker))
 				for i, d := range drafts {
 					at := slices.IndexFunc(c.Context.Candidates, func(x contexts.Candidate) bool { return x.ID == d.ID.String() })

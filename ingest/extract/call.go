@@ -95,7 +95,7 @@ func callsOf(s *said) (calls []call, around string, ok bool) {
 		calls = append(calls, c)
 	}
 	var ids []string
-	if list := s.body.Attrs[attrToolUse]; list != "" {
+	if list := s.body.Attrs[AttrToolUse]; list != "" {
 		ids = strings.Split(list, ",")
 	}
 	if len(ids) != 0 && len(ids) != len(calls) {
@@ -133,7 +133,7 @@ type result struct {
 // resultsOf returns the results in a turn. A single result without other blocks is the whole content, whatever it contains.
 // Otherwise there must be as many headings as the attributes have ids, so a forged heading makes resultsOf fail.
 func resultsOf(s *said) ([]result, bool) {
-	ids := strings.Split(s.body.Attrs[attrToolUse], ",")
+	ids := strings.Split(s.body.Attrs[AttrToolUse], ",")
 	alone := s.body.Attrs[attrBlocks] == blockResult
 	text := s.body.Content
 	starts := []int{0}

@@ -152,6 +152,9 @@ func ofDraft(d *dag.Draft) (*dag.Turn, *dag.Body) {
 		&dag.Body{Author: d.Author, Content: d.Content, Attrs: d.Attrs}
 }
 
+// AttrToolUse is the attribute with the ids of the calls of a turn, or of the calls whose results it has, separated by commas.
+const AttrToolUse = "tool_use_id"
+
 // Attributes and block kinds that importers write.
 const (
 	attrBlocks   = "blocks"
@@ -162,7 +165,6 @@ const (
 	attrMessage  = "message_id"
 	attrMeta     = "meta"
 	attrTool     = "tool"
-	attrToolUse  = "tool_use_id"
 	blockCall    = "tool_use"
 	blockResult  = "tool_result"
 )

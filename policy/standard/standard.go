@@ -24,7 +24,7 @@ var given = func() map[policy.ID]policy.Parameters {
 		policy.DefaultV3ID: policy.DefaultV3(),
 		facts.PolicyID:     facts.DefaultPolicy(),
 		retrieval.PolicyID: retrieval.DefaultPolicy(), retrieval.DensePolicyID: retrieval.DensePolicy(), retrieval.FindV1ID: retrieval.FindV1(), retrieval.FindPolicyID: retrieval.FindPolicy(),
-		contexts.DefaultID: contexts.Default(), contexts.DefaultV1ID: contexts.DefaultV1(), kinds.ID: kinds.Default(), kinds.V1ID: kinds.DefaultV1(), rules.ID: rules.Default(), rules.V1ID: rules.DefaultV1(),
+		contexts.BriefID: contexts.BriefPolicy(), contexts.DefaultID: contexts.Default(), contexts.DefaultV1ID: contexts.DefaultV1(), kinds.ID: kinds.Default(), kinds.V1ID: kinds.DefaultV1(), rules.ID: rules.Default(), rules.V1ID: rules.DefaultV1(),
 		standing.AloneID: standing.Alone(), standing.TeamID: standing.Team(), standing.ServiceID: standing.Service(),
 	}
 	for id, p := range contexts.Profiles() {

@@ -30,6 +30,7 @@ type Candidate struct {
 	Cost     int        // tokens of its text, see Tokens
 	From     [Sources]bool
 	Features [Features]dag.PPM
+	Excerpt  *Excerpt // of a turn from FromLines: what is shown in place of its text, and what the cost counts; nil: its text is shown
 
 	// Set under gkc/2 if Choose asked for the block of the candidate. Only turns and beliefs have a standing.
 	Looked   bool
@@ -61,6 +62,10 @@ func (c *Candidate) write(w *canon.Writer, leafType string) {
 	}
 	w.Key("cost")
 	w.Uint(uint64(c.Cost))
+	if c.Excerpt != nil {
+		w.Key("excerpt")
+		c.Excerpt.write(w)
+	}
 	w.Key("features")
 	w.BeginObject()
 	for i, f := range c.Features {
@@ -147,6 +152,9 @@ func readCandidate(c *canon.Cursor, counted bool) Candidate {
 	if x.counts() {
 		x.Standing = canon.Parsed(c.Field("standing"), dag.ParseStanding)
 		x.Rule, x.Setting = uint16(c.Field("rule").Uint(standing.MaxRules)), uint16(c.Field("setting").Uint(LimitSettings-1))
+	}
+	if f := c.Optional("excerpt"); f != nil && counted {
+		x.Excerpt = readExcerpt(f)
 	}
 	c.Close()
 	return x

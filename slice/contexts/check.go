@@ -84,12 +84,12 @@ func (b judge) checkCanonicalOrder() slice.Check {
 var (
 	gives = [Sources][]Kind{
 		FromBeliefs: {KindBelief}, FromCalls: {KindTurn}, FromConstraints: {KindBelief}, FromFacts: {KindBelief, KindFact},
-		FromPrompts: {KindTurn}, FromRecent: {KindTurn}, FromSearch: {KindTurn}, FromSlice: {KindTurn},
+		FromLines: {KindTurn}, FromPrompts: {KindTurn}, FromRecent: {KindTurn}, FromRemembered: {KindBelief}, FromSearch: {KindTurn}, FromSlice: {KindTurn},
 	}
 	has = map[Kind][]Feature{
-		KindBelief: {FeatureConfidence, FeatureContested, FeatureEvidence, FeatureTask},
+		KindBelief: {FeatureConfidence, FeatureContested, FeatureEvidence, FeatureLine, FeatureTask},
 		KindFact:   {FeatureConfidence, FeatureEvidence, FeatureTask},
-		KindTurn:   {FeatureCall, FeatureLength, FeaturePrompt, FeatureRecency, FeatureRecent, FeatureResult, FeatureSalience, FeatureSlice, FeatureSuperseded, FeatureTask},
+		KindTurn:   {FeatureCall, FeatureLength, FeatureLine, FeaturePrompt, FeatureRecency, FeatureRecent, FeatureResult, FeatureSalience, FeatureSlice, FeatureSuperseded, FeatureTask},
 	}
 )
 
@@ -145,9 +145,14 @@ func (b judge) outside(c *Candidate) string {
 			return fmt.Sprintf("it has the feature %s, which no candidate of its kind has", feature)
 		case feature == FeaturePrompt && !c.From[FromPrompts], (feature == FeatureCall || feature == FeatureResult) && !c.From[FromCalls], feature == FeatureSlice && !c.From[FromSlice], feature == FeatureRecent && !c.From[FromRecent]:
 			return fmt.Sprintf("it has the feature %s with %d ppm, but does not come from that source", feature, f)
+		case feature == FeatureLine && !c.From[FromLines] && !c.From[FromRemembered]:
+			return fmt.Sprintf("it has the feature %s, but comes neither from %s nor from %s", feature, FromLines, FromRemembered)
 		case feature == FeatureLength && c.From[FromPrompts]:
 			return fmt.Sprintf("it has the feature %s and comes from prompts, which count whole", feature)
 		}
+	}
+	if c.Excerpt != nil && !c.From[FromLines] {
+		return fmt.Sprintf("it has an excerpt, but does not come from %s", FromLines)
 	}
 	if !c.counts() {
 		return ""
@@ -157,6 +162,8 @@ func (b judge) outside(c *Candidate) string {
 		return fmt.Sprintf("it has the standing %s and is a constraint", c.Standing)
 	case c.Features[FeaturePrompt] > 0 && !orders:
 		return fmt.Sprintf("it has the standing %s and the feature %s", c.Standing, FeaturePrompt)
+	case c.Excerpt != nil && c.Excerpt.As.byPerson() != orders || c.Excerpt != nil && !orders && c.Standing != dag.StandingAgent, c.From[FromRemembered] && !orders:
+		return fmt.Sprintf("it has the standing %s, which is not that of a line of a brief", c.Standing)
 	case c.Features[FeatureCall] > 0 && c.Standing != dag.StandingAgent:
 		return fmt.Sprintf("it has the standing %s and the feature %s", c.Standing, FeatureCall)
 	case c.Features[FeatureResult] > 0 && c.Standing != dag.StandingOutside:
@@ -222,8 +229,10 @@ func (b judge) checkTexts() slice.Check {
 			return bad("turn", id, "it is not a candidate")
 		case c.Leaf != slice.TurnLeaf(&t.Turn):
 			return bad("turn", id, "its leaf differs from the candidate's")
-		case c.Cost != Tokens(t.Body.Content):
-			return bad("turn", id, fmt.Sprintf("its text costs %d tokens, but the cost of the candidate is %d", Tokens(t.Body.Content), c.Cost))
+		case c.Excerpt != nil && c.Excerpt.misfit(t.Body.Content) != "":
+			return bad("turn", id, c.Excerpt.misfit(t.Body.Content))
+		case c.Cost != Tokens((&Piece{Candidate: c, Turn: t}).content()):
+			return bad("turn", id, fmt.Sprintf("its text costs %d tokens, but the cost of the candidate is %d", Tokens((&Piece{Candidate: c, Turn: t}).content()), c.Cost))
 		case !b.Request.Counted() && c.Features[FeaturePrompt] > 0 && (t.Role != dag.RoleUser || t.Body.Brought()):
 			return bad("turn", id, "it is not a prompt of a user")
 		case b.Request.Counted() && !slices.Contains(possible(t), c.Standing):
@@ -366,7 +375,7 @@ type looks struct {
 }
 
 func (b *Bundle) newLooks() *looks {
-	l := &looks{b, NewLayout(&b.Request, b.Policy.Rules), map[string]*Piece{}, map[int]bool{}}
+	l := &looks{b, NewLayout(&b.Request, &b.Policy), map[string]*Piece{}, map[int]bool{}}
 	pieces := b.pieces()
 	for i := range pieces {
 		l.pieces[string(pieces[i].Kind)+pieces[i].ID] = &pieces[i]

@@ -35,7 +35,7 @@ func TestDocs(t *testing.T) {
 		}
 		acts, first = append(acts, item), last
 	}
-	note, inJSON := (&contexts.Request{RulesAsOf: 7}).Note(), (&contexts.Request{RulesAsOf: 7, Format: contexts.JSON}).Note()
+	note, inJSON := (&contexts.Request{RulesAsOf: 7}).Note(0), (&contexts.Request{RulesAsOf: 7, Format: contexts.JSON}).Note(0)
 	for what, text := range map[string]string{
 		"note of gkc/2": "\n    " + note + "\n", "note of json": "a space and `" + strings.TrimPrefix(inJSON, note+" ") + "`",
 		"context@1": string(contexts.DefaultV1().Canonical()), "context@2": string(contexts.Default().Canonical()), "note": "\n    " + contexts.Preamble + "\n", "counter": "`" + contexts.Counter + "`", "version": contexts.SchemaVersion,

@@ -52,6 +52,8 @@ func (b *Bundle) Explain(kind Kind, id string) Explanation {
 		if c == e.Candidate {
 			e.Score, e.Alike, e.Left = d.score, d.alike, d.left
 			switch {
+			case d.owed && !d.fits:
+				e.Outcome, e.Before = TooCostly, slices.Clone(before)
 			case d.owed:
 				e.Outcome, e.Rank = Required, len(before)+1
 			case d.fits:
@@ -84,7 +86,7 @@ func (b *Bundle) Order() (chosen []int) {
 func (b *Bundle) decide(decided func(decision)) {
 	var in room = &texts{b.Request.Budget, b.Candidates}
 	if b.Request.Counted() {
-		in = &prompt{left: b.Request.Budget - NewLayout(&b.Request, b.Policy.Rules).Frame(), candidates: b.Candidates, blocks: b.newLooks()}
+		in = newPrompt(&b.Policy, &b.Request, b.Candidates, b.newLooks())
 	}
 	selectWith(&b.Policy, b.Request.Budget, b.Candidates, b.Overlaps, in, decided)
 }

@@ -25,6 +25,7 @@ var PolicyTypes = []string{PolicyType, PolicyTypeV2}
 const (
 	DefaultID   policy.ID = "context@2" // Default, the policy of a request that names none
 	DefaultV1ID policy.ID = "context@1" // DefaultV1
+	BriefID     policy.ID = "brief@1"   // BriefPolicy
 )
 
 // Upper bounds of the parameters.
@@ -46,6 +47,7 @@ const (
 	FeatureContested                 // of a belief: 1 if a proposal that contradicts it is waiting for a decision. It lowers the score
 	FeatureEvidence                  // of a fact or a belief: 1 if it names a turn, otherwise one half
 	FeatureLength                    // of a turn of the conversation that does not come from prompts: the share of the budget that its text costs, times the share of the conversation's text that is in calls and results. It lowers the score
+	FeatureLine                      // of what comes from lines or from remembered: falling from 1 in the order in which a brief wants it
 	FeaturePrompt                    // of a turn that a person said in the conversation: the share of the conversation's text that others said; under version 2 the share that is in calls and results
 	FeatureRecency                   // 1, halved for each half-life between the turn and the newest turn of the view
 	FeatureRecent                    // of the last turns of the conversation, and of the last words of the agent before a prompt: falling from that share towards 0; under version 2 half of it for turns without words
@@ -57,7 +59,7 @@ const (
 	Features                         // the number of features
 )
 
-var features = [Features]string{"call", "confidence", "contested", "evidence", "length", "prompt", "recency", "recent", "result", "salience", "slice", "superseded", "task"}
+var features = [Features]string{"call", "confidence", "contested", "evidence", "length", "line", "prompt", "recency", "recent", "result", "salience", "slice", "superseded", "task"}
 
 // lowers reports whether the feature lowers the score.
 func (f Feature) lowers() bool {
@@ -76,14 +78,16 @@ const (
 	FromCalls                     // the calls of the agent in the conversation that touched something, the newest first, with their results
 	FromConstraints               // beliefs of kinds that every context contains: hard rules, instructions. They are chosen first, regardless of the budget
 	FromFacts                     // facts about the names in the task
+	FromLines                     // lines of the last sessions: what people asked and decided, how each session ended, what is open, which files were written
 	FromPrompts                   // the turns that a person said in the conversation, the newest first; under version 2 also answers in the place of a tool's result
 	FromRecent                    // the last turns of the conversation; under version 2 a third of the quota is for what the agent said last before each earlier prompt
+	FromRemembered                // beliefs that owners and members stated, the newest first, without constraints
 	FromSearch                    // the best hits of a search for the task
 	FromSlice                     // the slice around the anchor
 	Sources                       // the number of sources
 )
 
-var sources = [Sources]string{"beliefs", "calls", "constraints", "facts", "prompts", "recent", "search", "slice"}
+var sources = [Sources]string{"beliefs", "calls", "constraints", "facts", "lines", "prompts", "recent", "remembered", "search", "slice"}
 
 // String returns the name of the source.
 func (s Source) String() string { return sources[s] }
@@ -103,7 +107,14 @@ type Policy struct {
 	Slice    policy.ID         // the policy of the slice around the anchor
 	Search   policy.ID         // the policy of the search for turns
 	Facts    policy.ID         // the policy for facts
+	Sections Sections          // under version 2
 	Rules    string            // text that always comes first; lines
+}
+
+// Sections are shares of the budget.
+type Sections struct {
+	Rules  int // the most tokens of constraints. Those that do not fit are left out, and the note counts them. 0: all constraints are chosen, or the context is refused
+	Others int // the most tokens of everything else, without the note; 0: what constraints leave
 }
 
 // Default returns the parameters of the policy context@2. docs/evaluation.md reports how well they do.
@@ -131,6 +142,14 @@ func DefaultV1() Policy {
 		Alike:   850_000,
 		Slice:   policy.DefaultV2ID, Search: retrieval.PolicyID, Facts: facts.PolicyID,
 	}
+}
+
+// BriefPolicy returns the parameters of the policy brief@1: rules of up to 4 KiB, and at most 1 500 bytes of everything else, for the beginning of a session.
+func BriefPolicy() Policy {
+	p := Policy{Version: 2, Budget: 1415, HalfLife: 69, Alike: 850_000, Sections: Sections{Rules: 1024, Others: 300}, Slice: policy.DefaultV2ID, Search: retrieval.FindPolicyID, Facts: facts.PolicyID}
+	p.Quotas[FromConstraints], p.Quotas[FromLines], p.Quotas[FromRemembered] = LimitQuota, 100, 6
+	p.Weights[FeatureLine] = dag.One
+	return p
 }
 
 // Profiles returns the policies that ship in addition to the defaults: the weights of the founding design for kinds of work, which are worse than the default at
@@ -166,7 +185,7 @@ func Profiles() map[policy.ID]Policy {
 // since returns the version that brought a source or a feature.
 func since(name string) int {
 	switch name {
-	case features[FeatureCall], features[FeatureLength], features[FeatureResult], features[FeatureSuperseded], sources[FromCalls]:
+	case features[FeatureCall], features[FeatureLength], features[FeatureResult], features[FeatureLine], features[FeatureSuperseded], sources[FromCalls], sources[FromLines], sources[FromRemembered]:
 		return 2
 	}
 	return 1
@@ -210,7 +229,7 @@ func policyName(name string, at func(*Policy) *policy.ID) policy.Field[Policy] {
 var tables = map[int]*policy.Table[Policy]{1: tableOf(1, PolicyType, DefaultV1()), 2: tableOf(2, PolicyTypeV2, Default())}
 
 func tableOf(version int, typ string, absent Policy) *policy.Table[Policy] {
-	return &policy.Table[Policy]{Type: typ, Default: absent, Further: checkVersion, Fields: []policy.Field[Policy]{
+	fields := []policy.Field[Policy]{
 		policy.Fraction("alike", dag.One, func(p *Policy) *dag.PPM { return &p.Alike }),
 		policy.Int("budget", 1, LimitBudget, func(p *Policy) *int { return &p.Budget }),
 		policyName("facts", func(p *Policy) *policy.ID { return &p.Facts }),
@@ -220,9 +239,16 @@ func tableOf(version int, typ string, absent Policy) *policy.Table[Policy] {
 		policy.Group("quotas", quotas(version)...),
 		policy.Text("rules", func(p *Policy) *string { return &p.Rules }, checkRules),
 		policyName("search", func(p *Policy) *policy.ID { return &p.Search }),
+	}
+	if version >= 2 {
+		fields = append(fields, policy.Group("sections",
+			policy.Int("others", 0, LimitBudget, func(p *Policy) *int { return &p.Sections.Others }),
+			policy.Int("rules", 0, LimitBudget, func(p *Policy) *int { return &p.Sections.Rules })))
+	}
+	fields = append(fields,
 		policyName("slice", func(p *Policy) *policy.ID { return &p.Slice }),
-		policy.Group("weights", weights(version, false)...),
-	}}
+		policy.Group("weights", weights(version, false)...))
+	return &policy.Table[Policy]{Type: typ, Default: absent, Further: checkVersion, Fields: fields}
 }
 
 // checkVersion refuses values that the form of the policy's version lacks.
@@ -231,6 +257,9 @@ func checkVersion(p *Policy) error {
 		if p.Quotas[i] != 0 && since(name) > p.Version {
 			return fmt.Errorf("%w: quotas.%s is %d, and a policy of type %s has no such source", policy.ErrRange, name, p.Quotas[i], PolicyTypes[p.Version-1])
 		}
+	}
+	if p.Version < 2 && p.Sections != (Sections{}) {
+		return fmt.Errorf("%w: a policy of type %s has no sections", policy.ErrRange, PolicyType)
 	}
 	for i, name := range features {
 		if p.Weights[i] != 0 && since(name) > p.Version {

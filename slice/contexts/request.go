@@ -56,8 +56,8 @@ func (r *Request) Check() error {
 		return fmt.Errorf("%w: a task of %d bytes, at most %d", ErrRequest, len(r.Task), MaxTask)
 	case !utf8.ValidString(r.Task) || strings.ContainsRune(r.Task, 0):
 		return fmt.Errorf("%w: the task is not UTF-8 without U+0000", ErrRequest)
-	case r.Task == "" && r.Anchor == nil:
-		return fmt.Errorf("%w: a context needs a task or an anchor", ErrRequest)
+	case r.Task == "" && r.Anchor == nil && r.Format != Brief:
+		return fmt.Errorf("%w: a context needs a task or an anchor, unless its format is %s", ErrRequest, Brief)
 	case r.Budget < 1 || r.Budget > LimitBudget:
 		return fmt.Errorf("%w: a budget of %d tokens, want 1 to %d", ErrRequest, r.Budget, LimitBudget)
 	case !slices.Contains(Formats(), r.Format):
@@ -74,6 +74,14 @@ func (r *Request) Check() error {
 		if i > 0 && r.Spaces[i-1] >= s {
 			return fmt.Errorf("%w: spaces[%d]: %s does not come after %s", ErrRequest, i, s, r.Spaces[i-1])
 		}
+	}
+	return nil
+}
+
+// CheckVersion returns an error for a format that gkc/1 lacks.
+func (r *Request) CheckVersion() error {
+	if r.Format == Brief && !r.Counted() {
+		return fmt.Errorf("%w: a context of %s has no format %s", ErrRequest, SchemaVersion, Brief)
 	}
 	return nil
 }
@@ -198,7 +206,11 @@ func readRequest(c *canon.Cursor) Request {
 		}
 	}
 	c.Close()
-	if err := r.Check(); err != nil {
+	err := r.Check()
+	if err == nil {
+		err = r.CheckVersion()
+	}
+	if err != nil {
 		c.Fail(err)
 	}
 	return r

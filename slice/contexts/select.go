@@ -1,8 +1,10 @@
 package contexts
 
 import (
+	"cmp"
 	"container/heap"
 	"fmt"
+	"slices"
 
 	"github.com/graphkernel/graphkernel/dag"
 )
@@ -39,10 +41,10 @@ type Blocks interface {
 }
 
 // Choose selects candidates for a prompt of gkc/2. It is like [Select], but the cost of a candidate is its block, and the cost of the frame is taken from the
-// budget first. Choose asks for the block of a candidate only if its score is above 0 and the cost of its text fits into the rest of the budget; to the text of a
+// budget first, and if the policy limits the tokens of constraints, those that do not fit are not chosen. Choose asks for the block of a candidate only if its score is above 0 and the cost of its text fits into the rest of the budget; to the text of a
 // turn it adds turnMarkup. If the mandatory candidates exceed the budget, the error is an *OwedError.
 func Choose(p *Policy, r *Request, candidates []Candidate, overlaps []Overlap, blocks Blocks) (chosen []int, err error) {
-	in := &prompt{left: r.Budget - NewLayout(r, p.Rules).Frame(), candidates: candidates, blocks: blocks}
+	in := newPrompt(p, r, candidates, blocks)
 	selectWith(p, r.Budget, candidates, overlaps, in, func(d decision) {
 		if d.fits {
 			chosen = append(chosen, d.index)
@@ -71,7 +73,8 @@ func (*OwedError) Unwrap() error { return ErrRequest }
 type room interface {
 	// rest returns the tokens left.
 	rest() int
-	// place takes the cost of a candidate from the budget if it fits, and reports whether it does. A mandatory candidate always fits.
+	// place takes the cost of a candidate from the budget if it fits, and reports whether it does. A mandatory candidate always fits, unless the policy limits the tokens
+	// of constraints.
 	place(i int, owed bool) bool
 	// over reports whether the selection must end because of an error.
 	over() bool
@@ -98,19 +101,35 @@ func (*texts) over() bool { return false }
 // A prompt is the room of gkc/2.
 type prompt struct {
 	left       int
+	rules      int  // left for constraints
+	limited    bool // constraints are left out if they do not fit
+	others     int  // left for other candidates
 	candidates []Candidate
 	blocks     Blocks
 	err        error
 }
 
-func (p *prompt) rest() int { return p.left }
+func newPrompt(p *Policy, r *Request, candidates []Candidate, blocks Blocks) *prompt {
+	left := r.Budget - NewLayout(r, p).Frame()
+	in := &prompt{left: left, rules: p.Sections.Rules, limited: p.Sections.Rules > 0, others: p.Sections.Others, candidates: candidates, blocks: blocks}
+	if in.others == 0 {
+		in.others = left
+	}
+	return in
+}
+
+func (p *prompt) rest() int { return min(p.left, p.others) }
 
 func (p *prompt) place(i int, owed bool) bool {
 	least := p.candidates[i].Cost
 	if p.candidates[i].Kind == KindTurn {
 		least += turnMarkup
 	}
-	if least > p.left && !owed {
+	most := min(p.left, p.others)
+	if owed {
+		most = min(p.left, p.rules)
+		owed = !p.limited
+	} else if least > most {
 		return false
 	}
 	block, err := p.blocks.Block(i)
@@ -118,11 +137,16 @@ func (p *prompt) place(i int, owed bool) bool {
 		p.err = err
 		return false
 	}
-	if block > p.left && !owed {
+	if block > most && !owed {
 		return false
 	}
 	p.blocks.Take(i)
 	p.left -= block
+	if p.candidates[i].Mandatory() {
+		p.rules -= block
+	} else {
+		p.others -= block
+	}
 	return true
 }
 
@@ -160,13 +184,16 @@ func selectWith(p *Policy, budget int, candidates []Candidate, overlaps []Overla
 			s.most[o.Second] = max(s.most[o.Second], o.Share)
 		}
 	}
-	for i := range candidates {
-		if candidates[i].Mandatory() && !in.over() {
-			d := decision{i, s.score(i), s.most[i], in.rest(), true, true}
-			if in.place(i, true) {
-				decided(d)
-				take(i)
-			}
+	for _, i := range mandatoryOf(p, candidates) {
+		if in.over() {
+			break
+		}
+		d := decision{i, s.score(i), s.most[i], in.rest(), true, true}
+		if d.fits = in.place(i, true); d.fits {
+			take(i)
+		}
+		if !in.over() {
+			decided(d)
 		}
 	}
 	for i := range candidates {
@@ -190,6 +217,22 @@ func selectWith(p *Policy, budget int, candidates []Candidate, overlaps []Overla
 			take(next.index)
 		}
 	}
+}
+
+// mandatoryOf returns the indexes of the mandatory candidates: in their order, or, if the policy limits the tokens of constraints, by descending standing and then by
+// ascending number, so that what an owner said first is left out last.
+func mandatoryOf(p *Policy, candidates []Candidate) (all []int) {
+	for i := range candidates {
+		if candidates[i].Mandatory() {
+			all = append(all, i)
+		}
+	}
+	if p.Sections.Rules > 0 {
+		slices.SortStableFunc(all, func(i, j int) int {
+			return cmp.Or(cmp.Compare(candidates[j].Standing, candidates[i].Standing), cmp.Compare(candidates[i].Seq, candidates[j].Seq))
+		})
+	}
+	return all
 }
 
 // A selection is a heap of the candidates that are not decided yet, the best first.

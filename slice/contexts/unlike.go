@@ -31,11 +31,14 @@ func (b *Bundle) Unlike(again *Bundle, touched *Touched) string {
 	}
 	for i := range again.Candidates {
 		c := &again.Candidates[i]
-		alone := [Sources]bool{FromSearch: true}
+		movedUp := c.From[FromSearch] || c.From[FromLines]
+		for s, is := range c.From {
+			movedUp = movedUp && (!is || Source(s) == FromSearch || Source(s) == FromLines)
+		}
 		if c.Kind == KindBelief && c.Mandatory() && b.candidate(c.Kind, c.ID) == nil {
 			return fmt.Sprintf("%s %s is a candidate only when the context is assembled again", c.Kind, c.ID)
 		}
-		if c.Kind == KindTurn && c.From != alone && !touched.Turns[c.ID] && b.candidate(c.Kind, c.ID) == nil {
+		if c.Kind == KindTurn && !movedUp && !touched.Turns[c.ID] && b.candidate(c.Kind, c.ID) == nil {
 			return fmt.Sprintf("%s %s is a candidate only when the context is assembled again", c.Kind, c.ID)
 		}
 	}
@@ -59,6 +62,7 @@ func (c *Candidate) explains(d *Candidate, touched *Touched) bool {
 	}
 	for _, z := range [...]*Candidate{&x, &y} { // another choice looks at others
 		z.Looked, z.Block, z.Standing, z.Rule, z.Setting = false, 0, 0, 0, 0
+		z.Excerpt, z.From[FromLines], z.From[FromRemembered], z.Features[FeatureLine] = nil, false, false, 0 // other sessions may be the last ones
 	}
 	for _, s := range [...]Source{FromSearch, FromBeliefs, FromFacts} { // the candidate may have moved up
 		if !x.From[s] {

@@ -603,6 +603,7 @@ class ContextPolicyV2(TypedDict):
     quotas: NotRequired[dict[str, Any]]
     rules: NotRequired[str]
     search: NotRequired[str]
+    sections: NotRequired[dict[str, Any]]
     slice: NotRequired[str]
     type: Literal["context_policy_v2"]
     weights: NotRequired[dict[str, Any]]

@@ -591,6 +591,7 @@ export interface ContextPolicyV2 {
   quotas?: Record<string, unknown>;
   rules?: string;
   search?: string;
+  sections?: Record<string, unknown>;
   slice?: string;
   type: "context_policy_v2";
   weights?: Record<string, unknown>;

@@ -1,5 +1,5 @@
-// Package capture owns the commands that capture sessions automatically: setup, which makes an agent call hooks; hook, which an agent calls; and capture,
-// which shows the sessions that are not imported yet and the folders that are left out. Package capture of the module does the work.
+// Package capture owns the commands that capture sessions automatically: setup, which makes an agent call hooks; hook, which an agent calls; capture,
+// which shows the sessions that are not imported yet and the folders that are left out; and brief, which shows what a session is told. Package capture of the module does the work.
 package capture
 
 import (
@@ -24,7 +24,7 @@ import (
 
 // Commands makes the commands of this package.
 func Commands(a *cli.App) []*cobra.Command {
-	return []*cobra.Command{setupCommand(a), hookCommand(a), watchCommand(a), captureCommand(a)}
+	return []*cobra.Command{setupCommand(a), hookCommand(a), watchCommand(a), captureCommand(a), briefCommand(a)}
 }
 
 // agentNames returns the names of the agents, for completion.

@@ -132,7 +132,7 @@ func (t *teller) keep(ctx context.Context, asked []string) error {
 		keys = append(keys, capture.ReadyKey(id, ""))
 		nobody, err := projectIn(ctx, list, t.spool, filepath.Join(t.spool.Folder(), anywhere)) // a project without sessions
 		if err == nil {
-			err = t.keepFor(ctx, nobody, nil, policy.ID(id), folder, keys[len(keys)-1], last)
+			err = t.keepFor(ctx, nobody, nil, folder, keys[len(keys)-1], last)
 		}
 		if err != nil {
 			failed = append(failed, err)
@@ -148,7 +148,7 @@ func (t *teller) keep(ctx context.Context, asked []string) error {
 			keys = append(keys, key)
 			held, err := projectIn(ctx, list, t.spool, f.Folder)
 			if err == nil {
-				err = t.keepFor(ctx, held, t.spacesIn(ctx, f.Folder), policy.ID(id), folder, key, last)
+				err = t.keepFor(ctx, held, t.spacesIn(ctx, f.Folder), folder, key, last)
 			}
 			if err != nil {
 				failed = append(failed, fmt.Errorf("for sessions in %s: %w", f.Folder, err))
@@ -167,17 +167,17 @@ func (t *teller) keep(ctx context.Context, asked []string) error {
 }
 
 // keepFor prepares contexts for a project, unless the waiting contexts were made from the same history, rules and keys.
-func (t *teller) keepFor(ctx context.Context, held *project, spaces []belief.Space, id policy.ID, folder ready.Folder, key string, last dag.Seq) error {
+func (t *teller) keepFor(ctx context.Context, held *project, spaces []belief.Space, folder ready.Folder, key string, last dag.Seq) error {
 	r := startRequest(held)
 	r.Spaces = spaces
-	if err := held.about(ctx, t.session, r, anywhere); err != nil {
-		return err
+	newest := ""
+	if len(held.newest) > 0 {
+		newest = held.newest[0].Turn.String()
 	}
-	about := fmt.Sprintf("%s %s", r.Anchor, t.session.Kernel.Contexts().SigningKey())
+	about := fmt.Sprintf("%s %s", newest, t.session.Kernel.Contexts().SigningKey())
 	if folder.Count(key, about) >= keepEach {
 		return nil
 	}
-	r.Policy = id
 	texts, err := t.prepare(ctx, r)
 	if err != nil {
 		return err

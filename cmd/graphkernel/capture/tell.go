@@ -118,11 +118,10 @@ func (t *teller) give(ctx context.Context, e *capture.Event, id policy.ID) (*giv
 	if e.Session == "" {
 		return nil, fmt.Errorf("the event has no session_id, which the record of a context names")
 	}
-	r, err := t.requestFor(ctx, e)
+	r, err := t.requestFor(ctx, e, id)
 	if err != nil || r == nil {
 		return nil, err
 	}
-	r.Policy = id
 	to := issued.Recipient{Agent: string(e.Agent), Session: e.Session, Event: e.Name}
 	h, err := t.handOut(ctx, r, to)
 	if cli.Is(err, api.CodeNotFound) {
@@ -158,10 +157,9 @@ func framed(b *contexts.Bundle) string {
 }
 
 // requestFor returns the request for the context of an event, or nil if there is nothing to ask for. The context is chosen only from sessions that were held
-// in the project of the event's folder. For a prompt, the prompt's own session is left out, because the agent knows it; for a session that is continued, the
-// context starts with the session's own last turns.
-func (t *teller) requestFor(ctx context.Context, e *capture.Event) (*api.ContextRequest, error) {
-	s := t.session
+// in the project of the event's folder. For a prompt, the prompt's own session is left out, because the agent knows it; and so it is for the brief of a session that is
+// not continued.
+func (t *teller) requestFor(ctx context.Context, e *capture.Event, id policy.ID) (*api.ContextRequest, error) {
 	list, err := t.listFolders(ctx)
 	if err != nil {
 		return nil, err
@@ -170,22 +168,29 @@ func (t *teller) requestFor(ctx context.Context, e *capture.Event) (*api.Context
 	if err != nil {
 		return nil, err
 	}
-	own := ingest.SessionConversation(string(e.Agent), e.Session)
 	r := startRequest(held)
 	r.Spaces = t.spacesIn(ctx, e.Folder)
 	if e.Name == capture.UserPromptSubmit {
-		r.Task, r.Except = e.Prompt, []dag.ConversationID{own}
-		return r, nil
+		r.Task, r.Policy, r.Format = e.Prompt, id, string(contexts.Markdown)
 	}
-	if e.Source != "resume" && e.Source != "compact" {
-		r.Except = []dag.ConversationID{own}
+	if e.Name == capture.UserPromptSubmit || e.Source != "resume" && e.Source != "compact" {
+		r.Except = []dag.ConversationID{ingest.SessionConversation(string(e.Agent), e.Session)}
 	}
-	return r, held.about(ctx, s, r, filepath.Base(filepath.Clean(e.Folder)))
+	return r, nil
 }
 
 // spacesIn returns the spaces of a context for a session in a folder: those of its project and of none. Of an unknown folder it is nil, which is all: no rule may be missing.
 func (t *teller) spacesIn(ctx context.Context, folder string) []belief.Space {
-	spaces, err := t.session.SpacesAround(ctx, func(ctx context.Context) (belief.Space, error) {
+	spaces, err := t.spacesOf(ctx, folder)
+	if err != nil {
+		return nil
+	}
+	return spaces
+}
+
+// spacesOf is like spacesIn, and returns an error for an unknown folder.
+func (t *teller) spacesOf(ctx context.Context, folder string) ([]belief.Space, error) {
+	return t.session.SpacesAround(ctx, func(ctx context.Context) (belief.Space, error) {
 		of, err := t.spool.Project(filepath.Clean(folder))
 		if err != nil {
 			return "", err
@@ -193,36 +198,12 @@ func (t *teller) spacesIn(ctx context.Context, folder string) []belief.Space {
 		identity, err := of.Identity(ctx)
 		return cli.SpaceOf(identity), err
 	})
-	if err != nil {
-		return nil
-	}
-	return spaces
 }
 
-// startRequest returns a request for a context of a project, without a task.
+// startRequest returns the request for the brief of a session in a project.
 func startRequest(held *project) *api.ContextRequest {
-	return &api.ContextRequest{Format: string(contexts.Markdown), Fit: MaxContext - marksRoom, NonEmpty: true, Folders: held.folders}
+	return &api.ContextRequest{Policy: contexts.BriefID, Format: string(contexts.Brief), Fit: MaxContext - marksRoom, NonEmpty: true, Folders: held.folders}
 }
-
-// about sets the question of a request to the subjects of the project's last sessions. For a project without sessions the question is its name, because rules
-// for every folder apply to it, too.
-func (p *project) about(ctx context.Context, s *cli.Session, r *api.ContextRequest, name string) error {
-	of, err := p.lately(ctx, s, r.Except)
-	if err != nil {
-		return err
-	}
-	if of == nil {
-		r.Task = name
-		return nil
-	}
-	r.Present = true // the anchor's number would leave out turns that were imported later
-	r.Anchor, r.Task = of.last.String(), strings.Join(of.prompts, "\n")
-	r.TaskOf = of.from
-	return nil
-}
-
-// aboutSessions is how many of a project's last sessions suggest the subject of a new one.
-const aboutSessions = 5
 
 // A project has the sessions that were held in the folders of one project.
 type project struct {
@@ -264,35 +245,3 @@ const (
 	mostFolders   = 2000
 	mostSpellings = 50
 )
-
-// A recent holds the last turn of a project and the first prompts of its last sessions.
-type recent struct {
-	last    dag.TurnID   // last turn of the newest session there
-	prompts []string     // the first prompt of each of the last sessions there
-	from    []dag.TurnID // the turns of these prompts
-}
-
-// lately returns the recent turns of the project, without the excepted conversations; nil if there are none.
-func (p *project) lately(ctx context.Context, s *cli.Session, except []dag.ConversationID) (found *recent, err error) {
-	for _, h := range p.newest {
-		if slices.ContainsFunc(except, func(id dag.ConversationID) bool { return id.String() == h.Conversation.String() }) {
-			continue
-		}
-		if found == nil {
-			last := h.Turn
-			found = &recent{last: last}
-		}
-		prompt, err := cli.FirstPrompt(ctx, s, h.Conversation.String())
-		if err != nil {
-			return nil, err
-		}
-		if prompt != nil && !prompt.Redacted {
-			found.prompts = append(found.prompts, cli.Beginning(prompt))
-			found.from = append(found.from, prompt.ID)
-		}
-		if len(found.prompts) == aboutSessions {
-			break
-		}
-	}
-	return found, nil
-}

@@ -10,7 +10,6 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/ingest"
 	"github.com/graphkernel/graphkernel/ingest/llm"
 	"github.com/graphkernel/graphkernel/render"
 	"github.com/graphkernel/graphkernel/store"
@@ -162,21 +161,4 @@ func Beginning(t *Turn) string {
 		return render.NoText
 	}
 	return render.OneLine(render.Visible(t.Content), 60)
-}
-
-// mostPassedOver is the most turns of role user without a person's words that are passed over.
-const mostPassedOver = 20
-
-// FirstPrompt returns the first turn of role user in a conversation that a person said, or nil if there is none. A turn that a program said, or that a key
-// brought in the name of a person for whom it does not speak, is not a prompt.
-func FirstPrompt(ctx context.Context, s *Session, conversation string) (*Turn, error) {
-	after := dag.Seq(0)
-	for range mostPassedOver {
-		t, err := s.TurnAfter(ctx, conversation, after, dag.RoleUser.String())
-		if err != nil || t == nil || t.Attrs[dag.AttrBroughtBy] == "" && !ingest.ByProgram(t.Author) {
-			return t, err
-		}
-		after = t.Seq
-	}
-	return nil, nil
 }

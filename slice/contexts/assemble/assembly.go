@@ -142,6 +142,9 @@ func (a *assembly) once(ctx context.Context) (*contexts.Bundle, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := r.CheckVersion(); err != nil {
+		return nil, err
+	}
 	if p.Version >= 2 && !r.Counted() {
 		return nil, fmt.Errorf("%w: policy %s is of type %s, and a context of %s needs one of type %s", policy.ErrMismatch, a.policy.ID(), p.Type(), contexts.SchemaVersion, contexts.PolicyType)
 	}

@@ -129,6 +129,7 @@ func (g *beliefSource) gather() error {
 			g.candidate(address).From[contexts.FromConstraints] = true
 		}
 	}
+	g.remember()
 	quota := g.policy.Quotas[contexts.FromBeliefs]
 	asked := slices.Compact(slices.Sorted(slices.Values(analysis.English.Terms(nil, g.asked.Task))))
 	if quota == 0 || len(asked) == 0 {
@@ -152,6 +153,29 @@ func (g *beliefSource) gather() error {
 	}
 	return nil
 }
+
+// remember gathers the newest beliefs that owners and members stated, without constraints. What was said of a project is gathered only if the request names its space.
+func (g *beliefSource) remember() {
+	quota := g.policy.Quotas[contexts.FromRemembered]
+	if quota == 0 || !g.asked.Counted() {
+		return
+	}
+	var stated []string
+	for address, r := range g.of {
+		if of, _ := g.course.OfBelief(r.Seq, r.By, r.Vouched()); of.Standing.Orders() && !g.always[address] && (len(g.asked.Spaces) > 0 || !r.Item.Space().OfProject() || r.Item.Space() == belief.General) {
+			stated = append(stated, address)
+		}
+	}
+	slices.SortFunc(stated, func(a, b string) int { return cmp.Or(cmp.Compare(g.of[b].Seq, g.of[a].Seq), strings.Compare(a, b)) })
+	for i, address := range stated[:min(quota, len(stated))] {
+		c := g.candidate(address)
+		c.From[contexts.FromRemembered] = true
+		c.Features[contexts.FeatureLine] = dag.One - dag.PPM(i)*fallsBy
+	}
+}
+
+// fallsBy is how much less a belief is wanted in a brief than the one that was stated after it: as much as three lines of sessions.
+const fallsBy = 30_000
 
 // reach adds the belief that asserts a fact as a candidate, if it is in one of the spaces. It reports whether any belief asserts the fact.
 func (g *beliefSource) reach(f *knowledge.Fact, hops int) bool {
@@ -220,11 +244,11 @@ func share(terms, asked []string) dag.PPM {
 func (g *beliefSource) bound() error {
 	cost, frame := g.textCost, 0
 	if g.asked.Counted() {
-		layout := contexts.NewLayout(g.asked, g.policy.Rules)
+		layout := contexts.NewLayout(g.asked, g.policy)
 		cost, frame = func(r *journal.Revision) int { return g.blockCost(layout, r) }, layout.Frame()
 	}
 	most := g.policy.Quotas[contexts.FromConstraints]
-	if g.Reading < dag.ReadVouched || most == 0 {
+	if g.Reading < dag.ReadVouched || most == 0 || g.policy.Sections.Rules > 0 {
 		return nil
 	}
 	total := frame

@@ -65,7 +65,7 @@ func data(t *testing.T, format contexts.Format, prompt []byte) (data, before str
 		}
 		text = p.Messages[len(p.Messages)-1].Content
 	}
-	heading := map[contexts.Format]string{contexts.Markdown: "\n## Data\n", contexts.Text: "\nDATA\n"}[format]
+	heading := map[contexts.Format]string{contexts.Markdown: "\n## Data\n", contexts.Brief: "\n## Data\n", contexts.Text: "\nDATA\n"}[format]
 	if heading == "" {
 		heading = "<data note="
 	}

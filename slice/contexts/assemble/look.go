@@ -32,12 +32,17 @@ type looker struct {
 // look selects from the candidates of a choice and sets the rest of the choice: turns, facts, beliefs, and the settings.
 func (g *gatherer) look(ctx context.Context, in *gathered, c *contexts.Choice) error {
 	l := &looker{
-		gatherer: g, ctx: ctx, in: in, choice: c, layout: contexts.NewLayout(g.asked, g.policy.Rules), read: map[int]*contexts.ChosenTurn{}, pieces: map[int]*contexts.Piece{},
+		gatherer: g, ctx: ctx, in: in, choice: c, layout: contexts.NewLayout(g.asked, g.policy), read: map[int]*contexts.ChosenTurn{}, pieces: map[int]*contexts.Piece{},
 		decides: make([]bool, len(g.course)), spoken: map[dag.ConversationID]*standing.Spoken{},
 	}
 	if n, most := l.mandatory(), g.policy.Quotas[contexts.FromConstraints]; n > most {
 		return fmt.Errorf("%w: %d turns and beliefs are constraints, which every context includes, and the policy allows at most %d; raise quotas.%s, or name only the spaces that you need",
 			contexts.ErrRequest, n, most, contexts.FromConstraints)
+	}
+	if g.policy.Sections.Rules > 0 {
+		if err := l.countMandatory(); err != nil {
+			return err
+		}
 	}
 	l.order()
 	chosen, err := contexts.Choose(g.policy, g.asked, c.Candidates, c.Overlaps, l)
@@ -63,6 +68,27 @@ func (l *looker) mandatory() (n int) {
 		}
 	}
 	return n
+}
+
+// countMandatory sets the standings of the constraints, by which they are ordered.
+func (l *looker) countMandatory() error {
+	for i := range l.choice.Candidates {
+		c := &l.choice.Candidates[i]
+		switch {
+		case !c.Mandatory():
+		case c.Kind == contexts.KindBelief:
+			r := l.beliefs.of[c.ID]
+			of, _ := l.course.OfBelief(r.Seq, r.By, r.Vouched())
+			c.Standing = of.Standing
+		default:
+			of, err := l.standingOf(l.in.turn(i))
+			if err != nil {
+				return err
+			}
+			c.Standing = of.Standing
+		}
+	}
+	return nil
 }
 
 // order sorts the turns among the candidates by descending initial score, which is about the order in which the selection reaches them.

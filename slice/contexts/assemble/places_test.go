@@ -33,7 +33,7 @@ type place struct {
 // placesOf reads a prompt by the markup of its format and nothing else. It shares no code with the renderer. Anything that the format does not allow is an error.
 func placesOf(format contexts.Format, prompt []byte) ([]place, error) {
 	switch format {
-	case contexts.Markdown:
+	case contexts.Markdown, contexts.Brief:
 		return markdownPlaces(string(prompt))
 	case contexts.Text:
 		return textPlaces(string(prompt))
@@ -72,13 +72,17 @@ func placesOf(format contexts.Format, prompt []byte) ([]place, error) {
 
 var (
 	fence           = regexp.MustCompile("^`{3,}$")
-	markdownHeading = map[string]string{"# Context": inNote, "## Rules": inRules, "## Constraints": inConstraints, "## Beliefs": inBeliefs, "## Knowledge": inKnowledge, "## Data": inData}
+	markdownHeading = map[string]string{"# Context": inNote, "# Brief": inNote, "## Remembered": inBeliefs, "## Decided": inConversation, "## Open": inConversation, "## Changed": inConversation, "## Rules": inRules, "## Constraints": inConstraints, "## Beliefs": inBeliefs, "## Knowledge": inKnowledge, "## Data": inData}
 	textHeading     = map[string]string{"CONTEXT": inNote, "RULES": inRules, "CONSTRAINTS": inConstraints, "BELIEFS": inBeliefs, "KNOWLEDGE": inKnowledge, "DATA": inData}
 	aDay            = regexp.MustCompile(`^### \d{4}-\d{2}-\d{2}$`)
 	aConversation   = regexp.MustCompile(`^(## Conversation|CONVERSATION) [0-9a-f]{8}$`)
 	turnInMarkdown  = regexp.MustCompile("^(system|owner|member|agent|guest|outside) `.*` (\\d{4}-\\d{2}-\\d{2} )?\\d{2}:\\d{2} [0-9a-f]{8}$")
 	beliefMarkdown  = regexp.MustCompile("^`kref://[^` ]+` (owner|member|agent|guest|outside)( contested)?$")
 	turnInText      = regexp.MustCompile(`^\d{4}-\d{2}-\d{2} \d{2}:\d{2} (system|owner|member|agent|guest|outside) ".*" [0-9a-f]{8}$`)
+	aSession        = regexp.MustCompile(`^## Session [0-9a-f]{8}, \d{4}-\d{2}-\d{2}$`)
+	item            = regexp.MustCompile(`^- ((system|owner|member|agent|guest|outside)( contested| said [0-9a-f]{8})?): (.*)$`)
+	itemHead        = regexp.MustCompile(`^(system|owner|member|agent|guest|outside)( contested| said [0-9a-f]{8})?:$`)
+	excerpt         = regexp.MustCompile(`^- ((owner|member|agent) (?:asked|changed|committed|decided|failed|passed|said|todo|uncommitted) [0-9a-f]{8}): (.*)$`)
 	beliefText      = regexp.MustCompile(`^kref://[^ ]+ (owner|member|agent|guest|outside)( contested)?$`)
 )
 
@@ -122,7 +126,7 @@ func markdownPlaces(prompt string) (all []place, err error) {
 			if at != inRules && standing == "" {
 				return nil, fmt.Errorf("line %d: a text of nobody", from)
 			}
-			if i+1 == len(lines) || lines[i+1] != "" {
+			if brief := lines[0] == "# Brief"; i+1 == len(lines) || lines[i+1] != "" && !(brief && strings.HasPrefix(lines[i+1], "- ")) {
 				return nil, fmt.Errorf("line %d: a text without a blank line behind it", from)
 			}
 			if all = append(all, place{at, standing, head, text}); at == inRules {
@@ -133,15 +137,21 @@ func markdownPlaces(prompt string) (all []place, err error) {
 			return nil, fmt.Errorf("line %d is %q, want a quote or a fence", i+1, line)
 		case known:
 			at = section
-		case aConversation.MatchString(line):
+		case aConversation.MatchString(line), aSession.MatchString(line):
 			at = inConversation
+		case at != "" && at != inNote && at != inRules && item.MatchString(line):
+			m := item.FindStringSubmatch(line)
+			all = append(all, place{at, m[2], m[1], m[4]})
+		case at == inConversation && excerpt.MatchString(line):
+			m := excerpt.FindStringSubmatch(line)
+			all = append(all, place{at, m[2], m[1], m[3]})
 		case at == inConversation && aDay.MatchString(line):
 		case at == inNote, at == inData && strings.HasPrefix(line, "What others said and what tools returned."):
 			all = append(all, place{section: inNote, text: line})
 		case at == inKnowledge && strings.HasPrefix(line, "- `"):
 			all = append(all, place{section: at, text: line})
 		default:
-			of, ok := standingIn(line, turnInMarkdown, beliefMarkdown)
+			of, ok := standingIn(line, turnInMarkdown, beliefMarkdown, itemHead)
 			if !ok || at == "" || at == inRules || at == inKnowledge {
 				return nil, fmt.Errorf("line %d is %q", i+1, line)
 			}

@@ -15,6 +15,7 @@ import (
 	"github.com/graphkernel/graphkernel/retrieval"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/contexts"
+	"github.com/graphkernel/graphkernel/slice/contexts/quote"
 	"github.com/graphkernel/graphkernel/standing"
 	"github.com/graphkernel/graphkernel/store"
 )
@@ -143,25 +144,26 @@ func (g *turnSource) gather(ctx context.Context, words Words, search *retrieval.
 			return err
 		}
 	}
+	lines, err := g.pickLines(ctx, words)
+	if err != nil {
+		return err
+	}
 	var wrong error
-	err := words.Read(ctx, g.rulesAsOf(), g.head, func(x *retrieval.Index) {
-		if g.Folders != "" {
-			held := ingest.HeldIn(g.Folders.Unpack()...)
-			g.within = x.Conversations(func(l retrieval.Labels) bool { return held(l.Value) })
-		}
+	err = words.Read(ctx, g.rulesAsOf(), g.head, func(x *retrieval.Index) {
+		g.bound(x)
 		q := retrieval.Query{Text: g.asked.Task, AsOf: g.AsOf, Within: g.within, Except: g.without}
 		if search.Dense.Embedder != retrieval.NoEmbedder {
 			q.Vector, wrong = words.Vector(ctx, x.Bare(search, &q))
 		}
 		if wrong == nil {
-			g.fromIndex(x, search, &q, cut)
+			g.fromIndex(x, search, &q, cut, lines)
 		}
 	})
 	return cmp.Or(err, wrong)
 }
 
 // fromIndex gathers candidates from an index.
-func (g *turnSource) fromIndex(x *retrieval.Index, search *retrieval.Policy, q *retrieval.Query, cut *slice.Slice) {
+func (g *turnSource) fromIndex(x *retrieval.Index, search *retrieval.Policy, q *retrieval.Query, cut *slice.Slice, lines []quote.Line) {
 	if g.anchor != nil {
 		g.fromConversation(x.Conversation(g.anchor.Turn.Conversation, g.AsOf))
 		g.fromCalls(x)
@@ -171,6 +173,7 @@ func (g *turnSource) fromIndex(x *retrieval.Index, search *retrieval.Policy, q *
 		g.fromSlice(x, cut)
 	}
 	g.fromSearch(x, search, q)
+	g.fromLines(x, lines)
 	compares := g.compares()
 	for _, c := range g.found {
 		if compares {

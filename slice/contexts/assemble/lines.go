@@ -1,0 +1,188 @@
+package assemble
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/ingest"
+	"github.com/graphkernel/graphkernel/ingest/extract"
+	"github.com/graphkernel/graphkernel/retrieval"
+	"github.com/graphkernel/graphkernel/slice/contexts"
+	"github.com/graphkernel/graphkernel/slice/contexts/quote"
+	"github.com/graphkernel/graphkernel/standing"
+	"github.com/graphkernel/graphkernel/store"
+)
+
+// Limits of the sessions from which lines are taken.
+const (
+	lastSessions = 3   // of which it is said what they were asked, and how they ended
+	mostSessions = 20  // in which decisions are looked for
+	mostCalls    = 150 // of a session that are read, the newest
+	mostPrompts  = 12  // of a session that are read: the first, and the newest
+)
+
+// A session is a conversation in which an owner or a member said something.
+type session struct {
+	id      dag.ConversationID
+	newest  retrieval.Turn
+	spoken  *standing.Spoken
+	prompts []retrieval.Turn // of owners and members, the newest first
+	said    []retrieval.Turn // what the agent said last
+	calls   []retrieval.Turn // of the agent, the newest first
+	failed  []retrieval.Turn // results that say that their call failed
+}
+
+// pickLines finds the lines of the last sessions, in the order in which a brief wants them.
+func (g *turnSource) pickLines(ctx context.Context, words Words) ([]quote.Line, error) {
+	if g.policy.Quotas[contexts.FromLines] == 0 || !g.asked.Counted() {
+		return nil, nil
+	}
+	sessions, err := g.lastSessions(ctx, words)
+	if err != nil {
+		return nil, err
+	}
+	var read []quote.Session
+	for i := range sessions {
+		of, err := g.readSession(ctx, &sessions[i], i < lastSessions)
+		if err != nil {
+			return nil, err
+		}
+		read = append(read, of)
+	}
+	return quote.Pick(read, lastSessions), nil
+}
+
+// lastSessions returns the sessions that the bounds allow, the newest first.
+func (g *turnSource) lastSessions(ctx context.Context, words Words) (sessions []session, err error) {
+	var newest []retrieval.Turn
+	err = words.Read(ctx, g.AsOf, g.head, func(x *retrieval.Index) {
+		g.bound(x)
+		x.EachConversation(func(c *retrieval.Conversation) {
+			if !g.lets(c.ID) {
+				return
+			}
+			for t := range x.Conversation(c.ID, g.AsOf) {
+				newest = append(newest, *t)
+				break
+			}
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(newest, func(a, b retrieval.Turn) int {
+		return cmp.Or(cmp.Compare(b.CreatedAt, a.CreatedAt), cmp.Compare(b.Seq, a.Seq))
+	})
+	for _, t := range newest[:min(len(newest), 3*mostSessions)] {
+		s := session{id: t.Conversation, newest: t}
+		if err := g.lookAt(ctx, words, &s); err != nil {
+			return nil, err
+		}
+		if len(s.prompts) > 0 {
+			sessions = append(sessions, s)
+		}
+		if len(sessions) == mostSessions {
+			break
+		}
+	}
+	return sessions, nil
+}
+
+// lookAt finds out which turns of a session are of interest.
+func (g *turnSource) lookAt(ctx context.Context, words Words, s *session) error {
+	var last dag.Seq
+	var turns []retrieval.Turn
+	if err := words.Read(ctx, g.rulesAsOf(), g.head, func(x *retrieval.Index) {
+		for t := range x.Conversation(s.id, g.rulesAsOf()) {
+			last = max(last, t.Seq)
+			if t.Seq <= g.AsOf && !t.Withheld && !t.Silent {
+				turns = append(turns, *t)
+			}
+		}
+	}); err != nil {
+		return err
+	}
+	var err error
+	if s.spoken, err = g.epoch.Spoken(ctx, g.tenant, s.id, last, g.Reading); err != nil {
+		return err
+	}
+	for _, t := range turns {
+		if err := g.countOne(s.spoken, t.ID); err != nil {
+			return err
+		}
+		switch of := g.counted[t.ID].Standing; {
+		case (t.Role == dag.RoleUser || t.Role == dag.RoleTool) && of.Orders():
+			s.prompts = append(s.prompts, t)
+		case t.Role == dag.RoleTool && t.Fails:
+			s.failed = append(s.failed, t)
+		case of != dag.StandingAgent || t.Role != dag.RoleAssistant:
+		case t.Says && len(s.said) == 0:
+			s.said = append(s.said, t)
+		case !t.Says && len(s.calls) < mostCalls:
+			s.calls = append(s.calls, t)
+		}
+	}
+	return nil
+}
+
+// readSession reads the texts of the turns of a session that are of interest. If whole is false, only what people said is.
+func (g *turnSource) readSession(ctx context.Context, s *session, whole bool) (quote.Session, error) {
+	prompts := s.prompts
+	if n := len(prompts); n > mostPrompts {
+		prompts = append(slices.Clone(prompts[:mostPrompts-1]), prompts[n-1])
+	}
+	of := quote.Session{Conversation: s.id}
+	parts := []struct {
+		turns []retrieval.Turn
+		to    *[]quote.Turn
+	}{{prompts, &of.Prompts}}
+	if whole {
+		parts = append(parts, []struct {
+			turns []retrieval.Turn
+			to    *[]quote.Turn
+		}{{s.said, &of.Said}, {s.calls, &of.Calls}, {s.failed[:min(len(s.failed), mostCalls)], &of.Failed}}...)
+	}
+	for _, p := range parts {
+		ids, places := make([]dag.TurnID, len(p.turns)), make(store.Places, len(p.turns))
+		for i := range p.turns {
+			ids[i], places[i] = p.turns[i].ID, store.Place{Conversation: s.id, Seq: p.turns[i].Seq}
+		}
+		texts, err := g.epoch.Texts(ctx, g.tenant, g.head, ids, places)
+		if err != nil {
+			return of, err
+		}
+		for i, t := range texts {
+			*p.to = append(*p.to, quote.Turn{ID: t.ID, Body: &t.Body, Writes: extract.Writes(&t.Body), Seq: p.turns[i].Seq})
+		}
+	}
+	return of, nil
+}
+
+// bound sets within from the folders of the bounds.
+func (g *turnSource) bound(x *retrieval.Index) {
+	if g.Folders != "" && g.within == nil {
+		held := ingest.HeldIn(g.Folders.Unpack()...)
+		g.within = x.Conversations(func(l retrieval.Labels) bool { return held(l.Value) })
+	}
+}
+
+// fromLines gathers the lines that were found, without turns that other sources found.
+func (g *turnSource) fromLines(x *retrieval.Index, picks []quote.Line) {
+	quota := g.policy.Quotas[contexts.FromLines]
+	left := quota
+	for _, p := range picks {
+		t, ok := x.Turn(p.Turn)
+		if _, found := g.found[p.Turn]; !ok || found || left == 0 {
+			continue
+		}
+		c := g.candidate(&t)
+		if c == nil {
+			continue
+		}
+		from(c, contexts.FromLines, contexts.FeatureLine, dag.PPM(int(dag.One)*left/quota))
+		c.Excerpt, c.Cost = &p.Excerpt, p.Cost
+		left--
+	}
+}

@@ -1,0 +1,134 @@
+package quote
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// MaxLine is the maximum length of a span, in bytes.
+const MaxLine = 160
+
+// leastPrompt is the minimum length of a prompt that is quoted as a question: a shorter one says little without what was said before it.
+const leastPrompt = 16
+
+// question returns the first line of a prompt that says something.
+func question(text string) (span [2]int, ok bool) {
+	if !typed(text) {
+		return span, false
+	}
+	span, _ = firstLine(text, leastPrompt)
+	return span, span[1]-span[0] >= leastPrompt
+}
+
+// ending returns the first line of a message that says something.
+func ending(text string) (span [2]int, ok bool) { return firstLine(text, leastPrompt) }
+
+// leastIntroduction is the minimum length of a line that is quoted although it ends with a colon.
+const leastIntroduction = 48
+
+// typed reports whether a person may have typed a prompt: commands of a client, and what it put there, are not.
+func typed(text string) bool {
+	return !strings.HasPrefix(text, "<") && !strings.HasPrefix(text, "/") && !strings.HasPrefix(text, "[") && !strings.HasPrefix(text, "Caveat:") &&
+		!strings.HasPrefix(text, "This session is being continued")
+}
+
+// firstLine returns the first line that has at least a number of bytes and is no heading, table or fence, without the marks of a list; if there is none, the
+// first line with a letter.
+func firstLine(text string, least int) (span [2]int, ok bool) {
+	var short [2]int
+	for at := 0; at < len(text); {
+		end := at + strings.IndexByte(text[at:]+"\n", '\n')
+		from, to := trimmed(text, at, end)
+		at = end + 1
+		switch line := text[from:to]; {
+		case !strings.ContainsFunc(line, unicode.IsLetter), strings.HasPrefix(line, "```"), strings.HasPrefix(line, "|"), strings.HasPrefix(line, "<"):
+		case len(line) >= least && !strings.HasPrefix(line, "#") && !numbered.MatchString(line) && (!strings.HasSuffix(line, ":") || len(line) >= leastIntroduction):
+			return clipped(text, [2]int{from, to}), true
+		case short[1] == 0:
+			short = [2]int{from, to}
+		}
+	}
+	return clipped(text, short), short[1] > 0
+}
+
+// numbered matches an item of a numbered list.
+var numbered = regexp.MustCompile(`^\**\d+[.)]\s`)
+
+// trimmed narrows a line to its words: without white space, quotation marks and marks of lists before it.
+func trimmed(text string, from, to int) (int, int) {
+	for from < to {
+		r, size := utf8.DecodeRuneInString(text[from:to])
+		if !unicode.IsSpace(r) && !strings.ContainsRune("-*•>", r) {
+			break
+		}
+		from += size
+	}
+	for from < to {
+		r, size := utf8.DecodeLastRuneInString(text[from:to])
+		if !unicode.IsSpace(r) {
+			break
+		}
+		to -= size
+	}
+	return from, to
+}
+
+// clipped shortens a span to MaxLine bytes, at the end of a word if there is one.
+func clipped(text string, s [2]int) [2]int {
+	if s[1]-s[0] <= MaxLine {
+		return s
+	}
+	end := s[0] + MaxLine
+	for !utf8.RuneStart(text[end]) {
+		end--
+	}
+	if at := strings.LastIndexByte(text[s[0]:end], ' '); at > MaxLine/2 {
+		end = s[0] + at
+	}
+	return [2]int{s[0], end}
+}
+
+// decides matches a sentence by which a person decides or corrects something.
+var decides = regexp.MustCompile(`(?i)\b(?:don['’]?t|do not|never|always|instead(?: of)?|rather than|from now on|should(?:n['’]t| not| always| never| only)|must(?: not)?|no longer|not any ?more|prefer|we (?:use|decided|want|need)|let['’]?s (?:use|not|go with|keep|drop)|please (?:use|keep|avoid)|stop (?:using|doing|adding)|make sure|only use|remember (?:that|to))\b|^(?:no|nope|actually|wrong|stop)\b[,. ]`)
+
+// doubts matches sentences that only ask or tell.
+var doubts = regexp.MustCompile(`(?i)\?\s*$|^(?:why|what|how|can you|could you|is there|does|do we|did|where|which|when|if i|i (?:don['’]?t (?:know|think|see|understand)|can['’]?t))\b`)
+
+// The lengths of a sentence that is quoted as a decision, in bytes.
+const (
+	leastDecision = 14
+	mostDecision  = 240
+)
+
+// decision returns the first sentence of a prompt by which a person decides or corrects something.
+func decision(text string) (span [2]int, ok bool) {
+	if !typed(text) || len(text) > 4000 { // what is longer was pasted
+		return span, false
+	}
+	for _, s := range sentences(text) {
+		if line := text[s[0]:s[1]]; len(line) >= leastDecision && len(line) <= mostDecision && decides.MatchString(line) && !doubts.MatchString(line) {
+			return clipped(text, s), true
+		}
+	}
+	return span, false
+}
+
+// sentences returns the sentences of a text. A sentence ends with its line, or with a full stop, an exclamation mark or a question mark before white space.
+func sentences(text string) (all [][2]int) {
+	from := 0
+	for at := 0; at <= len(text); at++ {
+		ends := at == len(text) || text[at] == '\n'
+		if !ends {
+			ends = at > from && strings.IndexByte(".!?", text[at-1]) >= 0 && text[at] == ' '
+		}
+		if ends {
+			if a, b := trimmed(text, from, at); a < b {
+				all = append(all, [2]int{a, b})
+			}
+			from = at + 1
+		}
+	}
+	return all
+}
