@@ -85,6 +85,7 @@ var mayImport = map[string][]string{
 	"slice/kinds":            {"slice", "slice/beliefs", "slice/contexts", "slice/facts"},
 	"slice/beliefs":          {"belief", "belief/journal", "belief/kinds", "dag", "internal/canon", "policy", "slice"},
 	"slice/contexts/overlap": {"dag", "slice/contexts"},
+	"slice/contexts/quote":   {"dag", "ingest", "ingest/extract", "slice/contexts"},
 	"slice/contexts":         {"belief", "belief/journal", "dag", "internal/canon", "knowledge", "policy", "render", "retrieval", "retrieval/analysis", "retrieval/bm25", "slice", "slice/facts", "standing", "github.com/cespare/xxhash/v2"},
 	"store":                  {"access", "dag", "history", "ledger", "slice"},
 	"store/kinds":            {"belief/journal", "ingest/marks", "ledger", "access/apikeys", "dag", "history", "knowledge", "history/erasures", "history/heldback", "ledger/attest", "ledger/identity", "ledger/witness", "policy/registry", "retrieval/segments", "slice/issued", "standing/settings"},
@@ -127,7 +128,7 @@ var mayImport = map[string][]string{
 	"retrieval/find":         {"api", "belief", "dag", "ingest", "ingest/extract", "knowledge", "policy", "projection", "retrieval", "retrieval/analysis", "retrieval/enrich", "retrieval/segments", "slice", "store", "token"},
 	"slice/contexts/assemble": {
 		"api", "belief", "belief/journal", "dag", "ingest", "internal/turnstile", "knowledge", "normalize", "policy", "retrieval", "retrieval/analysis", "retrieval/embed", "slice", "slice/contexts",
-		"slice/contexts/overlap", "slice/facts", "slice/issued", "standing", "store",
+		"slice/contexts/overlap", "slice/contexts/quote", "slice/facts", "slice/issued", "standing", "store",
 	},
 	"server": {
 		"ledger/notary", "knowledge/query",
@@ -159,7 +160,7 @@ var mayImport = map[string][]string{
 		"api", "belief", "belief/kinds", "cmd/graphkernel/cli", "dag", "knowledge", "normalize", "render", "token",
 		"github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra",
 	},
-	"cmd/graphkernel/memories": {"api", "belief", "belief/kinds", "cmd/graphkernel/capture", "cmd/graphkernel/cli", "dag", "render", "token", "github.com/spf13/cobra"},
+	"cmd/graphkernel/memories": {"api", "belief", "belief/kinds", "cmd/graphkernel/capture", "cmd/graphkernel/cli", "dag", "render", "slice/contexts", "token", "github.com/spf13/cobra"},
 	"cmd/graphkernel/audit": {"slice/kinds", "belief", "slice/beliefs", "slice/contexts", "internal/userdir",
 		"api", "policy/standard", "client", "cmd/graphkernel/cli", "dag", "evidence", "golden", "ingest", "internal/secretfile", "kernel", "ledger", "ledger/attest", "ledger/monitor", "policy", "render", "slice", "slice/facts", "token",
 		"github.com/spf13/cobra",

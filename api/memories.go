@@ -33,19 +33,18 @@ var (
 const General = belief.General
 
 // Around returns the spaces that a context for a project is made from: the project's own, the general one and those of no project's memories. nil means
-// all, if that is the same, or if there are more than a request may name.
+// all, if no project has memories, or if there are more spaces than a request may name.
 func (s *Spaces) Around(project belief.Space) []belief.Space {
 	var list []belief.Space
-	others := false
+	projects := false
 	for _, of := range s.Spaces {
-		if of.Space.OfProject() && of.Space != project && of.Space != General {
-			others = true
-		} else {
+		projects = projects || of.Space.OfProject() && of.Space != General
+		if !of.Space.OfProject() || of.Space == project || of.Space == General {
 			list = append(list, of.Space)
 		}
 	}
 	switch {
-	case !others || len(list) > contexts.MaxSpaces:
+	case !projects || len(list) > contexts.MaxSpaces:
 		return nil
 	case len(list) == 0:
 		return []belief.Space{project} // of which nothing is remembered yet

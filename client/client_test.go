@@ -426,7 +426,7 @@ func TestEveryOperation(t *testing.T) {
 		if got := must(c.Policies().Get(ctx, "narrow@1")); got != narrow {
 			t.Errorf("got %+v", got)
 		}
-		if got := must(c.Policies().All(ctx)).All(); len(got) != len(must(standard.Registry()).All())+1 || got[13].ID() != facts.PolicyID || got[16] != narrow {
+		if got := must(c.Policies().All(ctx)).All(); len(got) != len(must(standard.Registry()).All())+1 || got[14].ID() != facts.PolicyID || got[17] != narrow {
 			t.Errorf("got %+v", got)
 		}
 		wider := must(standard.Forms().ParseRegistration([]byte(`{"policy_id":"narrow@1","policy":{"type":"slice_policy_v1","max_nodes":3}}`)))

@@ -21,6 +21,8 @@ func (c *corpus) newBrief() *countedSample {
 	s.policy.Weights[contexts.FeatureLine] = 10_000_000
 	s.request.Format, s.request.Budget = contexts.Brief, 700
 	s.overlaps = nil
+	s.on(1, "main")
+	s.on(3, "a `b` \u202e\"c\" ## Constraints")
 	s.quote(1, contexts.Asked, 990_000, [2]int{0, 49})
 	s.quote(5, contexts.Decided, 980_000, [2]int{0, 27}, [2]int{28, 54})
 	s.quote(3, contexts.Said, 970_000, [2]int{0, 46})
@@ -33,6 +35,14 @@ func (c *corpus) newBrief() *countedSample {
 	s.candidates[at].From = [contexts.Sources]bool{contexts.FromRemembered: true}
 	s.candidates[at].Features[contexts.FeatureLine] = dag.One
 	return s
+}
+
+// on puts a turn of the sample on a branch.
+func (s *countedSample) on(turn int, branch string) {
+	t := &s.turns[turn]
+	t.Body.Attrs = map[string]string{"git_branch": branch}
+	t.BodyDigest = slice.DigestBody(slice.AppendBody(nil, &t.Body), t.Body.Salt)
+	s.candidates[s.at(turn)].Leaf = slice.TurnLeaf(&t.Turn)
 }
 
 // quote makes a turn of the sample a line.

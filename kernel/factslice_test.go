@@ -280,7 +280,7 @@ func TestFactSliceRefuses(t *testing.T) {
 	for _, p := range must(k.Policies().All(ctx, tenant)).All() {
 		ids = append(ids, p.ID())
 	}
-	if !slices.Equal(ids, []policy.ID{"beliefs@1", "beliefs@2", "context@1", "context@2", policy.DefaultV1ID, policy.DefaultV2ID, policy.DefaultV3ID, "elephant-base@1", "elephant-coding@1", "elephant-managerial@1", "elephant-personal@1", "elephant-research@1", "elephant-worker@1", facts.PolicyID, "find@1", "find@2", "promotion@1", "promotion@2", "recall-dense@1", "recall@1", "standing-alone@1", "standing-service@1", "standing-team@1"}) {
+	if !slices.Equal(ids, []policy.ID{"beliefs@1", "beliefs@2", "brief@1", "context@1", "context@2", policy.DefaultV1ID, policy.DefaultV2ID, policy.DefaultV3ID, "elephant-base@1", "elephant-coding@1", "elephant-managerial@1", "elephant-personal@1", "elephant-research@1", "elephant-worker@1", facts.PolicyID, "find@1", "find@2", "promotion@1", "promotion@2", "recall-dense@1", "recall@1", "standing-alone@1", "standing-service@1", "standing-team@1"}) {
 		t.Errorf("policies %v", ids)
 	}
 }

@@ -418,7 +418,7 @@ func TestPolicies(t *testing.T) {
 	s := start(t)
 	var list api.Policies
 	s.expect(200, question{op: "listPolicies", key: s.admin()}).decode(t, &list)
-	if ids := policyIDs(&list); !slices.Equal(ids, []string{"beliefs@1", "beliefs@2", "context@1", "context@2", "default@1", "default@2", "default@3", "elephant-base@1", "elephant-coding@1", "elephant-managerial@1", "elephant-personal@1", "elephant-research@1", "elephant-worker@1", "facts@1", "find@1", "find@2", "promotion@1", "promotion@2", "recall-dense@1", "recall@1", "standing-alone@1", "standing-service@1", "standing-team@1"}) {
+	if ids := policyIDs(&list); !slices.Equal(ids, []string{"beliefs@1", "beliefs@2", "brief@1", "context@1", "context@2", "default@1", "default@2", "default@3", "elephant-base@1", "elephant-coding@1", "elephant-managerial@1", "elephant-personal@1", "elephant-research@1", "elephant-worker@1", "facts@1", "find@1", "find@2", "promotion@1", "promotion@2", "recall-dense@1", "recall@1", "standing-alone@1", "standing-service@1", "standing-team@1"}) {
 		t.Errorf("got %+v", list)
 	}
 	narrow := `{"policy_id":"narrow@1","policy":{"type":"slice_policy_v1","max_nodes":2,"max_radius":4,"phase_weights":{"synthesis":1,"planning":0.9,"consolidation":0.6,"debugging":0.5,"exploration":0.3},"salience_weight":0.3,"distance_decay":0.9,"include_siblings":true,"max_siblings":2}}`
@@ -442,10 +442,10 @@ func TestPolicies(t *testing.T) {
 	}
 	s.refused(400, "invalid_request", question{op: "registerPolicy", key: s.admin(), body: `{"policy_id":"new@1","policy":{"type":"slice_policy_v9"}}`})
 	// What is left out is default@1's.
-	var brief api.RegisteredPolicy
-	s.expect(200, question{op: "registerPolicy", key: s.admin(), body: `{"policy_id":"brief@1","policy":{"type":"slice_policy_v1"}}`}).decode(t, &brief)
-	if hash := policy.DefaultV1().Hash().String(); brief.PolicyParamsHash != hash {
-		t.Errorf("got %s, want %s", brief.PolicyParamsHash, hash)
+	var terse api.RegisteredPolicy
+	s.expect(200, question{op: "registerPolicy", key: s.admin(), body: `{"policy_id":"terse@1","policy":{"type":"slice_policy_v1"}}`}).decode(t, &terse)
+	if hash := policy.DefaultV1().Hash().String(); terse.PolicyParamsHash != hash {
+		t.Errorf("got %s, want %s", terse.PolicyParamsHash, hash)
 	}
 	s.refused(404, "unknown_policy", question{op: "getPolicy", key: s.admin(), path: map[string]string{"policy_id": "none@1"}})
 	s.refused(400, "invalid_request", question{op: "getPolicy", key: s.admin(), path: map[string]string{"policy_id": "none"}})

@@ -137,6 +137,8 @@ search --role user -n 2 backup
 ~search ...
 ~search table --as-of 999
 ~search table --policy facts@1
+brief
+brief DIR --bundle
 context why was the table deleted
 context why was the table deleted --anchor ANCHOR --budget 300 --format xml
 --output json context why was the table deleted -o DIR/context.json --format bundle

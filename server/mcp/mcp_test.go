@@ -105,7 +105,7 @@ func TestWay(t *testing.T) {
 	if err := k.Policies().Register(t.Context(), dag.DefaultTenant, narrow); err != nil {
 		t.Fatal(err)
 	}
-	if _, all := must(t, c, "list_policies", map[string]any{}); len(all["policies"].([]any)) != 24 {
+	if _, all := must(t, c, "list_policies", map[string]any{}); len(all["policies"].([]any)) != 25 {
 		t.Errorf("policies %v", all)
 	}
 	for in, outcome := range map[string]string{`{"turn":"ext-1"}`: "selected", `{"turn":"ext-5","as_of":4,"anchor":"ext-3"}`: "not_in_view", `{"turn":"ext-3","policy":"narrow@1"}`: "beaten"} {

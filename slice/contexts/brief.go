@@ -6,6 +6,9 @@ import (
 	"github.com/graphkernel/graphkernel/render"
 )
 
+// attrBranch is the attribute in which importers write the branch of a repository that an agent worked on.
+const attrBranch = "git_branch"
+
 // A briefMarkup is a markdownMarkup that writes an excerpt as lines, each with its standing, its label and the id of its turn, and any other text of one line as an item of a list.
 type briefMarkup struct{ markdownMarkup }
 
@@ -48,7 +51,11 @@ func (briefMarkup) under(p *Piece) []heading {
 	case Changed:
 		return []heading{{section: sectionChanged}}
 	}
-	return []heading{{section: sectionSession, conversation: p.Turn.Conversation, day: day(p.Turn)}}
+	when := day(p.Turn)
+	if branch := p.Turn.Body.Attrs[attrBranch]; branch != "" {
+		when += ", " + render.Visible(quoted(branch))
+	}
+	return []heading{{section: sectionSession, conversation: p.Turn.Conversation, day: when}}
 }
 
 func (briefMarkup) piece(p *Piece, under section) string {

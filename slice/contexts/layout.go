@@ -91,7 +91,7 @@ func (p *Piece) class() (most belief.Class) {
 type heading struct {
 	section      section
 	conversation dag.ConversationID
-	day          string // of sectionDay and sectionSession
+	day          string // of sectionDay; of sectionSession with the branch, if there is one
 }
 
 type section uint8

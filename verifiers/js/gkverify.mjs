@@ -1529,7 +1529,7 @@ function inOrder(v, statements) {
     const says = pick(t, ["author", "content", "conversation", "created_at", "id", "role"]);
     const excerpt = of.get("turn" + t.id)?.excerpt;
     if (excerpt) says.content = linesOfExcerpt(excerpt, t.content).join("\n");
-    if (excerpt && way === "brief") Object.assign(says, { as: excerpt.as, lines: linesOfExcerpt(excerpt, t.content) });
+    if (excerpt && way === "brief") Object.assign(says, { as: excerpt.as, lines: linesOfExcerpt(excerpt, t.content), when: day(t) + (t.attrs.git_branch ? `, ${asSigns(write(t.attrs.git_branch))}` : "") });
     place("turn", t.id, "turns", { ...says, ...(untrusted(t) && !counted ? { untrusted: true } : {}) }, -7);
   }
   const together = (list, key) => { // in the order of the first of each key
@@ -1545,10 +1545,10 @@ function inOrder(v, statements) {
     delete sections.data;
     Object.assign(sections, { turns: turns.filter(({ says }) => !says.as), decided: [], session: [], open: [], changed: [], data });
     for (const x of spoken) if (x.says.as) sections[SECTION_OF[x.says.as] ?? "session"].push(x);
-    sections.session = together(sections.session, ({ says }) => says.conversation + day(says));
+    sections.session = together(sections.session, ({ says }) => says.conversation + says.when);
   }
   if (counted) sections.constraints.sort((a, b) => a.rank.reduce((found, x, i) => found || x - b.rank[i], 0) || (a.id < b.id ? -1 : 1));
-  const headings = (section, { conversation, created_at }) => (section === "turns" && way !== "json" ? [["conversation", conversation], ["day", day({ created_at })]] : [[section, section === "session" ? `${short(conversation)}, ${day({ created_at })}` : ""]]);
+  const headings = (section, { conversation, created_at, when }) => (section === "turns" && way !== "json" ? [["conversation", conversation], ["day", day({ created_at })]] : [[section, section === "session" ? `${short(conversation)}, ${when}` : ""]]);
   return Object.entries(sections).flatMap(([section, list]) => list.map(({ kind, id, says }) => [kind, id, headings(section, says), says]));
 }
 

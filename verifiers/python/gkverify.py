@@ -1422,7 +1422,10 @@ def in_order(v, way):
         c = of.get(("turn", t["id"]))
         if c and "excerpt" in c:
             says["content"] = shown_of(c, t["content"])
-            if way == "brief": says["lines"], says["as"] = lines_of_excerpt(c, t["content"]), c["excerpt"]["as"]
+            if way == "brief":
+                says["lines"], says["as"] = lines_of_excerpt(c, t["content"]), c["excerpt"]["as"]
+                branch = t["attrs"].get("git_branch", "")
+                says["when"] = day(says) + (f", {as_signs(write(branch, 0))}" if branch else "")
         place("turn", t["id"], "turns", {**says, **({"untrusted": True} if untrusted(t) and not counted else {})}, -7)
     spoken, talks = list(sections["turns"]), {}
     for x in sections["turns"]:  # gkc/2 has each day of a conversation once, where days are shown
@@ -1434,7 +1437,7 @@ def in_order(v, way):
             lines[SECTION_OF.get(x[3]["as"], "session")].append(x)
         talks = {}
         for x in lines["session"]:
-            talks.setdefault((x[3]["conversation"], day(x[3])), []).append(x)
+            talks.setdefault((x[3]["conversation"], x[3]["when"]), []).append(x)
         lines["session"] = [x for turns in talks.values() for x in turns]
         rest = [x for x in sections["turns"] if "as" not in x[3]]
         data = sections.pop("data")
@@ -1443,7 +1446,7 @@ def in_order(v, way):
     for section, items in sections.items():
         for _, kind, id_, says in items:
             in_talk = section == "turns" and way != "json"
-            of_line = f"{says['conversation'][:8]}, {day(says)}" if section == "session" else ""
+            of_line = f"{says['conversation'][:8]}, {says['when']}" if section == "session" else ""
             yield kind, id_, [("conversation", says["conversation"]), ("day", day(says))] if in_talk else [(section, of_line)], says
 
 def put_together(way, note, rules, parts):

@@ -56,7 +56,7 @@ of the text, with all candidates and what each would have taken.`,
 				}
 				issued, err := s.Contexts.Assemble(ctx, *r)
 				if cli.Is(err, api.CodeNotFound) {
-					return nil, fmt.Errorf("nothing is known of the project of %s yet: no session was held there, and nothing is remembered: %w", folder, err)
+					return nil, fmt.Errorf("nothing is known of the project of %s yet: no session was held there, and nothing is remembered", folder)
 				}
 				if err != nil || bundle {
 					return issued.Bytes, err

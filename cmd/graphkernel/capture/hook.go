@@ -47,7 +47,7 @@ that the agent goes on. The default SPOOL is that of the store or the service th
 environment name.
 
 With --context, the events SessionStart and UserPromptSubmit are answered with a context, between marks that
-have its id: at the start of a session with the latest turns of the project, for a prompt with turns of other
+have its id: at the start of a session with the brief of the project, for a prompt with turns of other
 sessions of the project that fit the prompt. A context has nothing from sessions that were held in another folder. The record
 of the context names the agent, the session and the event, and says so if the answer could not be written:
 see graphkernel contexts.
@@ -78,7 +78,7 @@ judged, the exit code is 2, which blocks it.`,
 			return tell(c.Context(), a, spool, e, ContextPolicy(f.context))
 		},
 	}
-	c.Flags().StringVar(&f.context, "context", "", "answer with a context that is chosen by this policy; default is the kernel's")
+	c.Flags().StringVar(&f.context, "context", "", "answer with a brief or a context; what fits a prompt is chosen by this policy; default is the kernel's")
 	c.Flags().StringVar(&f.guard, "guard", "", "refuse the calls that this policy denies")
 	c.MarkFlagsMutuallyExclusive("context", "guard")
 	c.AddCommand(residentCommand(a))

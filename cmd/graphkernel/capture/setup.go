@@ -40,8 +40,8 @@ they are written. The difference is shown before anything is changed, and nothin
 changes. A hook takes a few milliseconds and notes that a session has grown. The turns come from the agent's
 own transcript, by the same importer as with graphkernel import.
 
-When a session starts, a hook also tells the agent what was said last in the same project: a signed context
-of at most 8 000 bytes, between marks that have its id. With --guard, a hook judges each tool call
+When a session starts, a hook also tells the agent the brief of the project (graphkernel brief): your rules, what
+you told it to remember, and how the last sessions ended. It is signed, and stands between marks that have its id. With --guard, a hook judges each tool call
 before it runs. It blocks calls that it cannot judge. If the hook itself cannot be started, Claude Code
 blocks the call from version 2.1.295 on; older versions, Codex and Gemini run it. Codex runs new hooks only
 after a person has trusted them (/hooks).
@@ -69,7 +69,7 @@ name. As JSON:
 	c.Flags().BoolVar(&f.undo, "undo", false, "remove the hooks that setup added")
 	c.Flags().BoolVar(&f.yes, "yes", false, "change the settings without asking")
 	c.Flags().StringVar(&f.settings, "settings", "", "the file of the agent's settings (default: the user's settings)")
-	c.Flags().StringVar(&f.context, "context", hook.DefaultPolicy, "tell the agent at the start of a session what was said last in the project, chosen by this policy; default is the kernel's, none leaves it out")
+	c.Flags().StringVar(&f.context, "context", hook.DefaultPolicy, "the policy that chooses what fits a prompt, with --each-prompt; default is the kernel's; none leaves out the brief at the start of a session, too")
 	c.Flags().BoolVar(&f.eachPrompt, "each-prompt", false, "also tell the agent what fits each prompt")
 	c.Flags().StringVar(&f.guard, "guard", "", "refuse the tool calls that this policy (deny_rules_v1) denies, and all calls while they cannot be judged; none removes the guard")
 	_ = c.RegisterFlagCompletionFunc("context", a.Stores.CompletePolicies(contexts.PolicyTypes...)) // the flag exists

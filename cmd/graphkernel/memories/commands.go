@@ -11,10 +11,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/kinds"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/capture"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/render"
+	"github.com/graphkernel/graphkernel/slice/contexts"
 )
 
 // Commands makes the commands of this package.
@@ -41,8 +43,8 @@ of a session, and find the rest when they ask. What the text contradicts holds n
 "prefers spaces" ends "prefers tabs". If nothing gives way, the memory that is most alike is shown with the
 command that replaces it. A text that is remembered already changes nothing.
 
---rule makes it a rule: every context has it, whole, and none is made whose budget has no room for the rules.
-A rule has up to 2 KiB, another text up to 8 KiB.
+--rule makes it a rule, which every context has, whole. A session is told rules of up to 4 KiB when it starts, and
+how many more there are. A rule has up to 2 KiB, another text up to 8 KiB.
 
 ` + projectHelp,
 		Example: `  graphkernel remember "Deploys happen on Tuesdays only." --rule
@@ -52,7 +54,7 @@ A rule has up to 2 KiB, another text up to 8 KiB.
 		Args: []string{"text"}, Stdin: "text", Opens: cli.ToMake,
 		Means: map[string]func(string) (string, error){"project": spaceOf},
 		Ask: func(ctx context.Context, s *cli.Session, in api.NewMemory) (out api.Remembered, err error) {
-			for kind, is := range map[string]bool{"hard_rule": rule, "preference": preference, "decision": decision, "procedure": procedure} {
+			for kind, is := range map[string]bool{ruleKind: rule, "preference": preference, "decision": decision, "procedure": procedure} {
 				if is {
 					in.Kind = kind
 				}
@@ -62,7 +64,10 @@ A rule has up to 2 KiB, another text up to 8 KiB.
 					return out, err
 				}
 			}
-			return cli.Do(ctx, s, api.Remember, in)
+			if out, err = cli.Do(ctx, s, api.Remember, in); err == nil && in.Kind == ruleKind && !in.DryRun {
+				err = warnOfMany(ctx, a, s, in.Project)
+			}
+			return out, err
 		},
 		Print: func(w io.Writer, in *api.NewMemory, out *api.Remembered) { printRemembered(w, in, out) },
 	})
@@ -74,6 +79,28 @@ A rule has up to 2 KiB, another text up to 8 KiB.
 	c.MarkFlagsMutuallyExclusive("rule", "preference", "decision", "procedure", "kind")
 	completeKinds(c)
 	return c
+}
+
+// ruleKind is the kind of rules.
+const ruleKind = "hard_rule"
+
+// mostListed is how many rules are counted for warnOfMany.
+const mostListed = 200
+
+// warnOfMany warns if a session that starts in a project is not told all of its rules.
+func warnOfMany(ctx context.Context, a *cli.App, s *cli.Session, project belief.Space) error {
+	list, err := cli.Do(ctx, s, api.ListMemories, api.MemoriesQuery{Kind: ruleKind, Around: project, Paging: api.Paging{Limit: mostListed}})
+	if err != nil {
+		return err
+	}
+	size := 0
+	for i := range list.Memories {
+		size += len(list.Memories[i].Text)
+	}
+	if most := 4 * contexts.BriefPolicy().Sections.Rules; size > most {
+		a.IO.Note("graphkernel: the rules of this project have %d bytes, and a session that starts is told about %d; it learns how many more there are, and has to ask for them", size, most)
+	}
+	return nil
 }
 
 func completeKinds(c *cobra.Command) {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest"
-	"github.com/graphkernel/graphkernel/ingest/extract"
 	"github.com/graphkernel/graphkernel/retrieval"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/slice/contexts/quote"
@@ -18,7 +17,7 @@ import (
 // Limits of the sessions from which lines are taken.
 const (
 	lastSessions = 3   // of which it is said what they were asked, and how they ended
-	mostSessions = 20  // in which decisions are looked for
+	mostSessions = 10  // in which decisions are looked for
 	mostCalls    = 150 // of a session that are read, the newest
 	mostPrompts  = 12  // of a session that are read: the first, and the newest
 )
@@ -153,8 +152,8 @@ func (g *turnSource) readSession(ctx context.Context, s *session, whole bool) (q
 		if err != nil {
 			return of, err
 		}
-		for i, t := range texts {
-			*p.to = append(*p.to, quote.Turn{ID: t.ID, Body: &t.Body, Writes: extract.Writes(&t.Body), Seq: p.turns[i].Seq})
+		for _, t := range texts {
+			*p.to = append(*p.to, quote.Turn{ID: t.ID, Body: &t.Body})
 		}
 	}
 	return of, nil

@@ -123,7 +123,7 @@ func (c *call) command() (span [2]int, ok bool) {
 	return span, ok
 }
 
-// file returns the file that the call writes, from the agent's folder if it is in there.
+// file returns the file in the agent's folder that the call writes, from that folder on.
 func (c *call) file(folder string) (span [2]int, path string, ok bool) {
 	for i := range c.members {
 		m := &c.members[i]
@@ -135,7 +135,12 @@ func (c *call) file(folder string) (span [2]int, path string, ok bool) {
 	if !ok {
 		return span, "", false
 	}
-	if inside := strings.TrimSuffix(folder, "/") + "/"; folder != "" && strings.HasPrefix(c.text[span[0]:span[1]], inside) && span[1]-span[0] > len(inside) {
+	path = c.text[span[0]:span[1]]
+	if strings.HasPrefix(path, "/") {
+		inside := strings.TrimSuffix(folder, "/") + "/"
+		if !strings.HasPrefix(path, inside) || len(path) == len(inside) {
+			return span, "", false
+		}
 		span[0] += len(inside)
 	}
 	return span, c.text[span[0]:span[1]], span[1]-span[0] <= MaxLine
@@ -193,6 +198,9 @@ func checks(command string) bool {
 	command = command[afterFolder(command, [2]int{0, len(command)})[0]:]
 	return !looking.MatchString(command) && checking.MatchString(command[:min(len(command), 300)])
 }
+
+// undoes matches a command that takes changes of files back, or puts them aside.
+var undoes = regexp.MustCompile(`\bgit (?:checkout|restore|stash|reset --hard|rebase|merge|pull)\b`)
 
 // afterFolder narrows a command to its first line, without a change of folder before it.
 func afterFolder(text string, s [2]int) [2]int {

@@ -12,15 +12,14 @@ import (
 	"strings"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/ingest/extract"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 )
 
 // A Turn is a turn of a session, with its text.
 type Turn struct {
-	ID     dag.TurnID
-	Seq    dag.Seq
-	Body   *dag.Body
-	Writes bool // it writes files, and does nothing else
+	ID   dag.TurnID
+	Body *dag.Body
 }
 
 // A Session has the turns of a session in which lines are looked for, the newest first.
@@ -46,7 +45,7 @@ const (
 	mostCommits   = 3
 	mostOpenFiles = 4
 	mostChanged   = 3
-	leastChanges  = 2 // of a file that counts as changed much
+	leastChanges  = 3 // of a file that counts as changed much
 )
 
 // Pick returns the lines of sessions, the newest session first, in the order in which a brief wants them. Of the first whole sessions it tells what they were asked, how
@@ -54,43 +53,40 @@ const (
 func Pick(sessions []Session, whole int) []Line {
 	p := picker{taken: map[dag.TurnID]bool{}}
 	var decided []Line
+	var told []course
 	for i := range sessions {
+		if i < whole {
+			told = append(told, courseOf(&sessions[i]))
+		}
 		for _, t := range sessions[i].Prompts {
-			if span, ok := decision(t.Body.Content); ok && len(decided) < mostDecided {
+			span, ok := decision(t.Body.Content)
+			if ok && (i >= whole || within(t.Body.Content, span)) && len(decided) < mostDecided {
 				decided = append(decided, line(t, contexts.Decided, span))
 			}
 		}
 	}
-	var told []course
-	for i := range sessions[:min(whole, len(sessions))] {
-		told = append(told, courseOf(&sessions[i]))
-	}
 	for n, c := range told {
 		p.take(c.said...)
-		p.take(first(c.asked, 1)...)
 		if n == 0 {
+			p.take(first(c.asked, 1)...)
 			p.take(c.todo...)
 			p.take(c.failed...)
 			p.take(first(decided, mostDecided/2)...)
-			p.take(last(c.asked, 1)...)
 			p.take(c.open...)
+			p.take(first(c.passed, 1)...)
 		}
-		p.take(first(c.committed, 2)...)
-		if n == 1 {
-			p.take(last(c.asked, 1)...)
-			p.take(changed(told)...)
-		}
-	}
-	if len(told) == 1 {
-		p.take(changed(told)...)
+		p.take(last(c.asked, 1)...)
+		p.take(first(c.committed, 2-n)...)
 	}
 	p.take(decided...)
-	for _, c := range told {
-		p.take(c.passed...)
-		p.take(c.committed...)
-		p.take(c.asked...)
-	}
+	p.take(changed(told)...)
 	return p.lines
+}
+
+// within reports whether a decision is in the line by which its prompt is quoted as a question, or before it, so that the prompt is quoted as a decision.
+func within(text string, decision [2]int) bool {
+	span, ok := question(text)
+	return !ok || decision[0] < span[1]
 }
 
 // A picker collects lines.
@@ -101,7 +97,7 @@ type picker struct {
 
 func (p *picker) take(lines ...Line) {
 	for _, l := range lines {
-		if !p.taken[l.Turn] {
+		if !p.taken[l.Turn] && len(l.Excerpt.Spans) > 0 {
 			p.taken[l.Turn] = true
 			p.lines = append(p.lines, l)
 		}
@@ -111,8 +107,9 @@ func (p *picker) take(lines ...Line) {
 func first(lines []Line, n int) []Line { return lines[:min(n, len(lines))] }
 func last(lines []Line, n int) []Line  { return lines[max(0, len(lines)-n):] }
 
-// line returns the line of a turn that has some spans.
+// line returns the line of a turn that has some spans, without those that are empty.
 func line(t Turn, as contexts.Label, spans ...[2]int) Line {
+	spans = slices.DeleteFunc(spans, func(s [2]int) bool { return s[1] <= s[0] })
 	e := contexts.Excerpt{As: as, Spans: spans}
 	return Line{t.ID, e, contexts.Tokens(strings.Join(e.Lines(t.Body.Content), "\n"))}
 }
@@ -131,8 +128,20 @@ type written struct {
 
 func courseOf(s *Session) (c course) {
 	for _, t := range s.Prompts {
+		spans := make([][2]int, 0, 2)
 		if span, ok := question(t.Body.Content); ok {
-			c.asked = append(c.asked, line(t, contexts.Asked, span))
+			spans = append(spans, span)
+			if next, ok := continued(t.Body.Content, span); ok {
+				spans = append(spans, next)
+			}
+		}
+		if span, ok := decision(t.Body.Content); ok && within(t.Body.Content, span) {
+			continue // it is a decision
+		} else if ok && (len(spans) == 0 || span[0] >= spans[len(spans)-1][1]) {
+			spans = append(spans, span)
+		}
+		if len(spans) > 0 {
+			c.asked = append(c.asked, line(t, contexts.Asked, spans...))
 		}
 	}
 	for _, t := range s.Said {
@@ -146,20 +155,21 @@ func courseOf(s *Session) (c course) {
 			failures[id] = id != ""
 		}
 	}
-	listed, checked := false, false
+	listed, checked, undone := false, false, false
 	open := map[string]bool{}
 	for _, t := range s.Calls {
 		failed := slices.ContainsFunc(strings.Split(t.Body.Attrs[attrToolUse], ","), func(id string) bool { return failures[id] })
+		writes := extract.Writes(t.Body)
 		for _, call := range callsIn(t.Body) {
 			if spans, ok := call.todo(); ok && !listed {
 				if listed = true; len(spans) > 0 {
 					c.todo = append(c.todo, line(t, contexts.Todo, first2(spans, mostTodo)...))
 				}
 			}
-			if span, path, ok := call.file(t.Body.Attrs[attrFolder]); ok && t.Writes && !failed {
+			if span, path, ok := call.file(t.Body.Attrs[attrFolder]); ok && writes && !failed {
 				l := line(t, contexts.Changed, span)
 				c.written = append(c.written, written{path, l})
-				if len(c.committed) == 0 && !open[path] && len(open) < mostOpenFiles {
+				if len(c.committed) == 0 && !undone && !open[path] && len(open) < mostOpenFiles {
 					open[path] = true
 					l.Excerpt.As = contexts.Uncommitted
 					c.open = append(c.open, l)
@@ -169,6 +179,7 @@ func courseOf(s *Session) (c course) {
 			if !ok {
 				continue
 			}
+			undone = undone || !failed && undoes.MatchString(t.Body.Content[command[0]:command[1]])
 			if span, ok := commitMessage(t.Body.Content, command); ok {
 				if !failed {
 					c.committed = append(first(c.committed, mostCommits-1), line(t, contexts.Committed, span))

@@ -19,11 +19,38 @@ func question(text string) (span [2]int, ok bool) {
 		return span, false
 	}
 	span, _ = firstLine(text, leastPrompt)
-	return span, span[1]-span[0] >= leastPrompt
+	return span, span[1]-span[0] >= leastPrompt && len(strings.Fields(text[span[0]:span[1]])) >= leastWords
 }
 
-// ending returns the first line of a message that says something.
-func ending(text string) (span [2]int, ok bool) { return firstLine(text, leastPrompt) }
+// continued returns the next line of a prompt whose first line only introduces it.
+func continued(text string, first [2]int) (span [2]int, ok bool) {
+	if !strings.HasSuffix(text[first[0]:first[1]], ":") {
+		return span, false
+	}
+	rest, ok := firstLine(text[first[1]:], leastPrompt)
+	return [2]int{first[1] + rest[0], first[1] + rest[1]}, ok && rest[1]-rest[0] >= leastPrompt
+}
+
+// leastWords is the minimum number of words of a prompt that is quoted as a question.
+const leastWords = 5
+
+// ending returns the first sentence of a message by which an agent says what it did or found; if there is none, the first line that says something.
+func ending(text string) (span [2]int, ok bool) {
+	for _, s := range sentences(text) {
+		line := text[s[0]:s[1]]
+		if len(line) >= leastEnding && strings.ContainsAny(line[len(line)-1:], ".!") && !intends.MatchString(line) && !strings.HasPrefix(line, "|") && !strings.HasPrefix(line, "#") && !numbered.MatchString(line) {
+			return clipped(text, s), true
+		}
+	}
+	span, ok = firstLine(text, leastPrompt)
+	return span, ok && !intends.MatchString(text[span[0]:span[1]])
+}
+
+// leastEnding is the minimum length of a sentence that is quoted as the end of a session, in bytes.
+const leastEnding = 40
+
+// intends matches a sentence by which an agent says what it is about to do.
+var intends = regexp.MustCompile(`^(?:Let me|I'll|I will|Now |Next,|Let's|Perfect|Great|Good|You're right|I need to|I see)\b`)
 
 // leastIntroduction is the minimum length of a line that is quoted although it ends with a colon.
 const leastIntroduction = 48
@@ -91,7 +118,7 @@ func clipped(text string, s [2]int) [2]int {
 }
 
 // decides matches a sentence by which a person decides or corrects something.
-var decides = regexp.MustCompile(`(?i)\b(?:don['’]?t|do not|never|always|instead(?: of)?|rather than|from now on|should(?:n['’]t| not| always| never| only)|must(?: not)?|no longer|not any ?more|prefer|we (?:use|decided|want|need)|let['’]?s (?:use|not|go with|keep|drop)|please (?:use|keep|avoid)|stop (?:using|doing|adding)|make sure|only use|remember (?:that|to))\b|^(?:no|nope|actually|wrong|stop)\b[,. ]`)
+var decides = regexp.MustCompile(`(?i)^(?:please |and |but |also |so |ok,? |no,? |well,? )*(?:don['’]?t|do not|never|always|stop (?:using|doing|adding)|make sure|remember (?:that|to)|avoid|only use|use \S+(?: \S+)? (?:instead|rather))\b|\b(?:instead of|rather than|from now on|should(?: always| never)|must (?:not|always|never)|no longer|not any ?more|we (?:always|never|use|decided|prefer|don['’]t)|i(?:['’]d)? prefer|i (?:always|never) want|let['’]?s (?:use|not use|go with|stick (?:to|with)))\b`)
 
 // doubts matches sentences that only ask or tell.
 var doubts = regexp.MustCompile(`(?i)\?\s*$|^(?:why|what|how|can you|could you|is there|does|do we|did|where|which|when|if i|i (?:don['’]?t (?:know|think|see|understand)|can['’]?t))\b`)
@@ -102,12 +129,18 @@ const (
 	mostDecision  = 240
 )
 
+// mostTyped is the length of a prompt, in bytes, beyond which only its beginning counts as typed.
+const mostTyped = 1600
+
 // decision returns the first sentence of a prompt by which a person decides or corrects something.
 func decision(text string) (span [2]int, ok bool) {
-	if !typed(text) || len(text) > 4000 { // what is longer was pasted
+	if !typed(text) {
 		return span, false
 	}
 	for _, s := range sentences(text) {
+		if len(text) > mostTyped && s[1] > mostTyped/4 { // the rest was pasted
+			break
+		}
 		if line := text[s[0]:s[1]]; len(line) >= leastDecision && len(line) <= mostDecision && decides.MatchString(line) && !doubts.MatchString(line) {
 			return clipped(text, s), true
 		}
