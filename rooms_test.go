@@ -35,7 +35,7 @@ var rooms = []room{
 	}},
 	{"contract", "operations and their types", []string{"api", "api/*"}},
 	{"memory", "what is kept of a store, and follows it", []string{"projection"}},
-	{"kernel", "the engine that programs embed", []string{"kernel", "atlas/survey", "belief/space", "working/session", "slice/contexts/assemble", "knowledge/query", "retrieval/find", "ingest/admission", "ledger/notary", "standing/census"}},
+	{"kernel", "the engine that programs embed", []string{"kernel", "atlas/survey", "belief/space", "working/session", "slice/contexts/assemble", "slice/contexts/quote", "knowledge/query", "retrieval/find", "ingest/admission", "ledger/notary", "standing/census"}},
 	{"client", "for programs elsewhere", []string{"client"}},
 	{"service", "HTTP, MCP, the pages", []string{"server", "server/*", "api/fault", "console", "verifiers/js"}},
 	{"commands", "what people type", []string{"cmd/*", "cmd/graphkernel/*"}},

@@ -122,6 +122,9 @@ func (s *Spool) Project(folder string) (*Project, error) {
 	return p, nil
 }
 
+// Branch returns the branch that is checked out in the folder; "" if there is none.
+func (p *Project) Branch() string { return project.Branch(p.folder) }
+
 // Identity returns the identity of the project, as [project.Place.Identity] has it, also if its folder is gone and the spool knows what it was.
 func (p *Project) Identity(ctx context.Context) (string, error) {
 	if !p.here.Known() {

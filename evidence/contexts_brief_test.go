@@ -92,7 +92,7 @@ func (c *corpus) briefContexts() {
 		}
 		s.quote(4, contexts.Committed, 960_000, spans...)
 	})
-	good("signs", "A span with signs that act on a terminal, after a first byte of a character of several.", func(s *countedSample) { s.quote(3, contexts.Changed, 970_000, [2]int{47, 73}, [2]int{73, 76}) })
+	good("signs", "A span with signs that act on a terminal, after a first byte of a character of several.", func(s *countedSample) { s.quote(3, contexts.Said, 970_000, [2]int{47, 73}, [2]int{73, 76}) })
 	good("lines_and_search", "A line that a search found, too.", func(s *countedSample) { s.candidates[s.at(3)].From[contexts.FromSearch] = true })
 	c.briefForgeries()
 	c.briefForms(first)

@@ -451,7 +451,7 @@ func TestPolicies(t *testing.T) {
 	s.refused(400, "invalid_request", question{op: "getPolicy", key: s.admin(), path: map[string]string{"policy_id": "none"}})
 	before := list.RegistryFingerprint
 	s.expect(200, question{op: "listPolicies", key: s.admin()}).decode(t, &list)
-	if len(list.Policies) != 25 || list.RegistryFingerprint == before {
+	if len(list.Policies) != 26 || list.RegistryFingerprint == before {
 		t.Errorf("%d policies, fingerprint %s", len(list.Policies), list.RegistryFingerprint)
 	}
 	s.chain(s.admin(), 5)

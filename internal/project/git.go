@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // A Repository says where the files of a git repository are. This package reads the files as data: no configuration, hook or
@@ -74,6 +75,26 @@ func (r Repository) Head() (string, error) {
 	}
 	return r.resolve("HEAD", maxRefs)
 }
+
+// Branch returns the branch that is checked out in a folder; "" if there is none, or the folder is in no repository.
+func Branch(folder string) string {
+	r, err := RepositoryOf(folder)
+	if err != nil {
+		return ""
+	}
+	head, err := read(filepath.Join(r.Folder, "HEAD"))
+	if err != nil {
+		return ""
+	}
+	name, ok := strings.CutPrefix(strings.TrimSpace(head), "ref: refs/heads/")
+	if !ok || !utf8.ValidString(name) || len(name) > maxBranch {
+		return ""
+	}
+	return name
+}
+
+// maxBranch is the maximum length of the name of a branch, in bytes.
+const maxBranch = 250
 
 // maxRefs is how many refs are followed from one to the next.
 const maxRefs = 5

@@ -29,8 +29,6 @@ func (briefMarkup) heading(h heading) (first, last string) {
 		return "\n## Session " + short(h.conversation) + ", " + h.day + "\n\n", ""
 	case sectionOpen:
 		return "\n## Open\n\n", ""
-	case sectionChanged:
-		return "\n## Changed\n\n", ""
 	}
 	first, last = markdownMarkup{}.heading(h)
 	if h.section == sectionDay || h.section == sectionData {
@@ -48,8 +46,6 @@ func (briefMarkup) under(p *Piece) []heading {
 		return []heading{{section: sectionDecided}}
 	case Failed, Todo, Uncommitted:
 		return []heading{{section: sectionOpen}}
-	case Changed:
-		return []heading{{section: sectionChanged}}
 	}
 	when := day(p.Turn)
 	if branch := p.Turn.Body.Attrs[attrBranch]; branch != "" {

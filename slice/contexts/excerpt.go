@@ -16,7 +16,6 @@ type Label int
 // The labels. labels lists their names in the same order.
 const (
 	Asked       Label = iota // of a person
-	Changed                  // a file that was written
 	Committed                // the message of a commit
 	Decided                  // of a person: a rule or a correction
 	Failed                   // a command that failed
@@ -27,7 +26,7 @@ const (
 	Labels                   // the number of labels
 )
 
-var labels = [Labels]string{"asked", "changed", "committed", "decided", "failed", "passed", "said", "todo", "uncommitted"}
+var labels = [Labels]string{"asked", "committed", "decided", "failed", "passed", "said", "todo", "uncommitted"}
 
 // String returns the name of the label.
 func (l Label) String() string { return labels[l] }

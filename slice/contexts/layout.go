@@ -103,10 +103,9 @@ const (
 	sectionKnowledge
 	sectionConversation
 	sectionDay
-	sectionDecided // this and the next three: of the format Brief
+	sectionDecided // this and the next two: of the format Brief
 	sectionSession
 	sectionOpen
-	sectionChanged
 	sectionData
 )
 

@@ -387,7 +387,7 @@ const ID_OF = { belief: isRevision, fact: HEX64 };
 // Parts of turns: each span begins where the one before it ends, or later.
 const isSpans = (v) => Array.isArray(v) && v.length >= 1 && v.length <= 16 && v.every((span, i) => Array.isArray(span) && span.length === 2 && span.every((n) => Number.isInteger(n) && n <= 8388608)
   && span[0] >= (i ? v[i - 1][1] : 0) && span[0] < span[1]);
-const EXCERPT = (v) => (isObject(v) && Object.hasOwn(v, "excerpt") ? { excerpt: { as: /^(asked|changed|committed|decided|failed|passed|said|todo|uncommitted)$/, spans: isSpans } } : {});
+const EXCERPT = (v) => (isObject(v) && Object.hasOwn(v, "excerpt") ? { excerpt: { as: /^(asked|committed|decided|failed|passed|said|todo|uncommitted)$/, spans: isSpans } } : {});
 // What gkc/2 says of candidates that were looked at: what they take in the prompt, and, unless they are facts, what they count for.
 const LOOKED_AT = (v) => (isObject(v) && Object.hasOwn(v, "block") ? { block: [0, 8388608], ...(v.kind === "fact" ? {} : COUNTED) } : {});
 const CANDIDATE = ({ members }) => (v) => ({ ...(members ? { ...LOOKED_AT(v), ...EXCERPT(v) } : {}), cost: [0, 8388608], features: withSome({}, each(members ? FEATURES2 : FEATURES, [1, 1e6])), id: ID_OF[isObject(v) && v.kind] ?? UUID,
@@ -1543,7 +1543,7 @@ function inOrder(v, statements) {
   if (way === "brief") { // lines have sections of their own behind the turns; a day of a session has one
     const { turns, data } = sections;
     delete sections.data;
-    Object.assign(sections, { turns: turns.filter(({ says }) => !says.as), decided: [], session: [], open: [], changed: [], data });
+    Object.assign(sections, { turns: turns.filter(({ says }) => !says.as), decided: [], session: [], open: [], data });
     for (const x of spoken) if (x.says.as) sections[SECTION_OF[x.says.as] ?? "session"].push(x);
     sections.session = together(sections.session, ({ says }) => says.conversation + says.when);
   }
@@ -1552,7 +1552,7 @@ function inOrder(v, statements) {
   return Object.entries(sections).flatMap(([section, list]) => list.map(({ kind, id, says }) => [kind, id, headings(section, says), says]));
 }
 
-const SECTION_OF = { decided: "decided", failed: "open", todo: "open", uncommitted: "open", changed: "changed" }; // of lines in a brief
+const SECTION_OF = { decided: "decided", failed: "open", todo: "open", uncommitted: "open" }; // of lines in a brief
 
 const isChat = (format) => format === "openai" || format === "anthropic";
 
@@ -1608,7 +1608,7 @@ const markdown = (setOff) => ({
   turn: (says, dated) => `\n${countsAs(says)} ${span(says.author)} ${dated ? day(says) + " " : ""}${clock(says)} ${short(says.id)}${suspect(says)}\n` + setOff(says.content),
 });
 const QUOTES = markdown(quoted);
-const BRIEF_TITLES = { constraints: "Constraints", beliefs: "Remembered", decided: "Decided", session: "Session", open: "Open", changed: "Changed" };
+const BRIEF_TITLES = { constraints: "Constraints", beliefs: "Remembered", decided: "Decided", session: "Session", open: "Open" };
 const itemOf = (head, text) => (linesOf(text).length === 1 ? `- ${head}: ${linesOf(text)[0]}\n` : `\n${head}:\n` + fenced(text));
 const BRIEF = { // a line for each part of a turn, and for each other text of one line
   frame: (note, rules) => QUOTES.frame(note, rules).map((part) => part.replace("# Context", "# Brief")),

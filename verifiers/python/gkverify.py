@@ -324,7 +324,7 @@ ID_OF = {"belief": is_revision, "fact": HEX64}
 CANDIDATE = lambda s: lambda v: {"cost": range(2**23 + 1), "features": with_some({}, each(FEATURES2 if s.more else FEATURES, range(1, 10**6 + 1))),  # noqa: E731
                                  "from": is_sources(SOURCES2 if s.more else SOURCES), "id": ID_OF.get(str(member(v, "kind")), UUID), "kind": "belief|fact|turn",
                                  "leaf": HEX64, "seq": INTEGER, **({"excerpt": EXCERPT} if s.more and isinstance(v, dict) and "excerpt" in v else {}), **(LOOKED_AT(v) if s.more and isinstance(v, dict) and "block" in v else {})}
-LABELS = "asked changed committed decided failed passed said todo uncommitted"  # of parts of turns
+LABELS = "asked committed decided failed passed said todo uncommitted"  # of parts of turns
 def is_spans(v):
     numbers = [n for span in v for n in span] if isinstance(v, list) and all(isinstance(span, list) and len(span) == 2 for span in v) else []
     return (1 <= len(numbers) / 2 <= 16 and all(isinstance(n, int) and not isinstance(n, bool) and 0 <= n <= 2**23 for n in numbers) and all(a < b for a, b in v)
@@ -1432,7 +1432,7 @@ def in_order(v, way):
         talks.setdefault(x[3]["conversation"], {}).setdefault(counted and way in ("markdown", "brief") and day(x[3]), []).append(x)
     sections["turns"] = [x for days in talks.values() for turns in days.values() for x in turns]
     if way == "brief":  # lines have sections of their own behind the turns; a day of a session has one
-        lines = {section: [] for section in ("decided", "session", "open", "changed")}
+        lines = {section: [] for section in ("decided", "session", "open")}
         for x in [x for x in spoken if "as" in x[3]]:
             lines[SECTION_OF.get(x[3]["as"], "session")].append(x)
         talks = {}
@@ -1470,7 +1470,7 @@ def put_together(way, note, rules, parts):
     return "".join(out) + end
 
 TITLES = {"constraints": "Constraints", "beliefs": "Beliefs", "facts": "Knowledge", "conversation": "Conversation", "data": "Data"}
-SECTION_OF = {"decided": "decided", "failed": "open", "todo": "open", "uncommitted": "open", "changed": "changed"}  # of lines in a brief
+SECTION_OF = {"decided": "decided", "failed": "open", "todo": "open", "uncommitted": "open"}  # of lines in a brief
 MARKS_OF_BELIEF = ("standing", "contested", "inferred")
 
 def marks(says): return "".join(" " + (says[mark] if mark == "standing" else mark) for mark in MARKS_OF_BELIEF if mark in says)
@@ -1508,7 +1508,7 @@ class Brief(Quotes):
         first, last = super().frame(note, rules)
         return first.replace("# Context", "# Brief", 1), last
     def heading(self, kind, of):
-        title = {"constraints": "Constraints", "beliefs": "Remembered", "decided": "Decided", "session": f"Session {of}", "open": "Open", "changed": "Changed"}.get(kind)
+        title = {"constraints": "Constraints", "beliefs": "Remembered", "decided": "Decided", "session": f"Session {of}", "open": "Open"}.get(kind)
         if title: return f"\n## {title}\n\n", ""
         first, last = super().heading(kind, of)
         return first + "\n" * (kind in ("day", "data")), last

@@ -202,12 +202,13 @@ func (t *teller) spacesOf(ctx context.Context, folder string) ([]belief.Space, e
 
 // startRequest returns the request for the brief of a session in a project.
 func startRequest(held *project) *api.ContextRequest {
-	return &api.ContextRequest{Policy: contexts.BriefID, Format: string(contexts.Brief), Fit: MaxContext - marksRoom, NonEmpty: true, Folders: held.folders}
+	return &api.ContextRequest{Task: held.branch, Policy: contexts.BriefID, Format: string(contexts.Brief), Fit: MaxContext - marksRoom, NonEmpty: true, Folders: held.folders}
 }
 
 // A project has the sessions that were held in the folders of one project.
 type project struct {
 	folders []string
+	branch  string                   // that is checked out in the folder; "" if there is none
 	newest  []api.RecentConversation // the last sessions, the newest first
 }
 
@@ -224,7 +225,7 @@ func projectIn(ctx context.Context, list *api.Folders, spool *capture.Spool, fol
 	names := of.Spellings(ctx, digests)
 	names = names[:min(len(names), mostSpellings)]
 	held := ingest.HeldIn(names...)
-	p := &project{}
+	p := &project{branch: of.Branch()}
 	for _, f := range list.Folders {
 		has := f.Folder != "" && len(names) < issued.MaxFolders && of.Has(ctx, f.Folder)
 		if has && !slices.Contains(names, f.Folder) {

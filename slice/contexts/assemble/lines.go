@@ -16,7 +16,6 @@ import (
 
 // Limits of the sessions from which lines are taken.
 const (
-	lastSessions = 3   // of which it is said what they were asked, and how they ended
 	mostSessions = 10  // in which decisions are looked for
 	mostCalls    = 150 // of a session that are read, the newest
 	mostPrompts  = 12  // of a session that are read: the first, and the newest
@@ -42,15 +41,19 @@ func (g *turnSource) pickLines(ctx context.Context, words Words) ([]quote.Line, 
 	if err != nil {
 		return nil, err
 	}
-	var read []quote.Session
+	read := make([]quote.Session, len(sessions))
 	for i := range sessions {
-		of, err := g.readSession(ctx, &sessions[i], i < lastSessions)
-		if err != nil {
+		if err := g.readPrompts(ctx, &sessions[i], &read[i]); err != nil {
 			return nil, err
 		}
-		read = append(read, of)
 	}
-	return quote.Pick(read, lastSessions), nil
+	branch := g.asked.Task // of a brief, it names the branch
+	for _, i := range quote.Told(read, branch) {
+		if err := g.readRest(ctx, &sessions[i], &read[i]); err != nil {
+			return nil, err
+		}
+	}
+	return quote.Pick(read, branch), nil
 }
 
 // lastSessions returns the sessions that the bounds allow, the newest first.
@@ -126,37 +129,39 @@ func (g *turnSource) lookAt(ctx context.Context, words Words, s *session) error 
 	return nil
 }
 
-// readSession reads the texts of the turns of a session that are of interest. If whole is false, only what people said is.
-func (g *turnSource) readSession(ctx context.Context, s *session, whole bool) (quote.Session, error) {
+// readPrompts reads what people said in a session.
+func (g *turnSource) readPrompts(ctx context.Context, s *session, of *quote.Session) (err error) {
 	prompts := s.prompts
 	if n := len(prompts); n > mostPrompts {
 		prompts = append(slices.Clone(prompts[:mostPrompts-1]), prompts[n-1])
 	}
-	of := quote.Session{Conversation: s.id}
-	parts := []struct {
-		turns []retrieval.Turn
-		to    *[]quote.Turn
-	}{{prompts, &of.Prompts}}
-	if whole {
-		parts = append(parts, []struct {
-			turns []retrieval.Turn
-			to    *[]quote.Turn
-		}{{s.said, &of.Said}, {s.calls, &of.Calls}, {s.failed[:min(len(s.failed), mostCalls)], &of.Failed}}...)
+	of.Prompts, err = g.readTurns(ctx, s, prompts)
+	return err
+}
+
+// readRest reads what the agent said and did in a session.
+func (g *turnSource) readRest(ctx context.Context, s *session, of *quote.Session) (err error) {
+	if of.Said, err = g.readTurns(ctx, s, s.said); err != nil {
+		return err
 	}
-	for _, p := range parts {
-		ids, places := make([]dag.TurnID, len(p.turns)), make(store.Places, len(p.turns))
-		for i := range p.turns {
-			ids[i], places[i] = p.turns[i].ID, store.Place{Conversation: s.id, Seq: p.turns[i].Seq}
-		}
-		texts, err := g.epoch.Texts(ctx, g.tenant, g.head, ids, places)
-		if err != nil {
-			return of, err
-		}
-		for _, t := range texts {
-			*p.to = append(*p.to, quote.Turn{ID: t.ID, Body: &t.Body})
-		}
+	if of.Calls, err = g.readTurns(ctx, s, s.calls); err != nil {
+		return err
 	}
-	return of, nil
+	of.Failed, err = g.readTurns(ctx, s, s.failed[:min(len(s.failed), mostCalls)])
+	return err
+}
+
+// readTurns reads the texts of turns of a session.
+func (g *turnSource) readTurns(ctx context.Context, s *session, turns []retrieval.Turn) (read []quote.Turn, err error) {
+	ids, places := make([]dag.TurnID, len(turns)), make(store.Places, len(turns))
+	for i := range turns {
+		ids[i], places[i] = turns[i].ID, store.Place{Conversation: s.id, Seq: turns[i].Seq}
+	}
+	texts, err := g.epoch.Texts(ctx, g.tenant, g.head, ids, places)
+	for _, t := range texts {
+		read = append(read, quote.Turn{ID: t.ID, Body: &t.Body})
+	}
+	return read, err
 }
 
 // bound sets within from the folders of the bounds.

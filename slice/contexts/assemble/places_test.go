@@ -72,7 +72,7 @@ func placesOf(format contexts.Format, prompt []byte) ([]place, error) {
 
 var (
 	fence           = regexp.MustCompile("^`{3,}$")
-	markdownHeading = map[string]string{"# Context": inNote, "# Brief": inNote, "## Remembered": inBeliefs, "## Decided": inConversation, "## Open": inConversation, "## Changed": inConversation, "## Rules": inRules, "## Constraints": inConstraints, "## Beliefs": inBeliefs, "## Knowledge": inKnowledge, "## Data": inData}
+	markdownHeading = map[string]string{"# Context": inNote, "# Brief": inNote, "## Remembered": inBeliefs, "## Decided": inConversation, "## Open": inConversation, "## Rules": inRules, "## Constraints": inConstraints, "## Beliefs": inBeliefs, "## Knowledge": inKnowledge, "## Data": inData}
 	textHeading     = map[string]string{"CONTEXT": inNote, "RULES": inRules, "CONSTRAINTS": inConstraints, "BELIEFS": inBeliefs, "KNOWLEDGE": inKnowledge, "DATA": inData}
 	aDay            = regexp.MustCompile(`^### \d{4}-\d{2}-\d{2}$`)
 	aConversation   = regexp.MustCompile(`^(## Conversation|CONVERSATION) [0-9a-f]{8}$`)
@@ -82,7 +82,7 @@ var (
 	aSession        = regexp.MustCompile(`^## Session [0-9a-f]{8}, \d{4}-\d{2}-\d{2}$`)
 	item            = regexp.MustCompile(`^- ((system|owner|member|agent|guest|outside)( contested| said [0-9a-f]{8})?): (.*)$`)
 	itemHead        = regexp.MustCompile(`^(system|owner|member|agent|guest|outside)( contested| said [0-9a-f]{8})?:$`)
-	excerpt         = regexp.MustCompile(`^- ((owner|member|agent) (?:asked|changed|committed|decided|failed|passed|said|todo|uncommitted) [0-9a-f]{8}): (.*)$`)
+	excerpt         = regexp.MustCompile(`^- ((owner|member|agent) (?:asked|committed|decided|failed|passed|said|todo|uncommitted) [0-9a-f]{8}): (.*)$`)
 	beliefText      = regexp.MustCompile(`^kref://[^ ]+ (owner|member|agent|guest|outside)( contested)?$`)
 )
 

@@ -15,6 +15,7 @@ import (
 const (
 	attrToolUse = extract.AttrToolUse
 	attrFolder  = ingest.AttrFolder
+	attrBranch  = "git_branch"
 )
 
 // A call is one tool call of a turn.
@@ -198,6 +199,9 @@ func checks(command string) bool {
 	command = command[afterFolder(command, [2]int{0, len(command)})[0]:]
 	return !looking.MatchString(command) && checking.MatchString(command[:min(len(command), 300)])
 }
+
+// narrows matches a command that checks a part of a project, such as one test, or one folder.
+var narrows = regexp.MustCompile(`\s-+(?:run|k|t|grep|filter)\b|\s(?:\./)?[\w.-]+/[\w./-]*(?:\.\.\.)?(?:\s|$)|\s[\w-]+\.\w+(?:\s|$|:)|::`)
 
 // undoes matches a command that takes changes of files back, or puts them aside.
 var undoes = regexp.MustCompile(`\bgit (?:checkout|restore|stash|reset --hard|rebase|merge|pull)\b`)

@@ -1,13 +1,12 @@
 // Package quote finds the lines of a brief: the parts of what was said and done in the last sessions of a project that tell a new session most. It reads texts and
 // attributes of turns and no model, so the same sessions always give the same lines.
 //
-//	for _, l := range quote.Pick(sessions, 3) { … l.Turn, l.Excerpt … }
+//	for _, l := range quote.Pick(sessions, branch) { … l.Turn, l.Excerpt … }
 //
 // Every line is a part of one turn's text, byte for byte; see [contexts.Excerpt].
 package quote
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -24,11 +23,10 @@ type Turn struct {
 
 // A Session has the turns of a session in which lines are looked for, the newest first.
 type Session struct {
-	Conversation dag.ConversationID
-	Prompts      []Turn // of owners and members
-	Said         []Turn // of the agent, with words
-	Calls        []Turn // of the agent
-	Failed       []Turn // results that say that their calls failed
+	Prompts []Turn // of owners and members
+	Said    []Turn // of the agent, with words
+	Calls   []Turn // of the agent
+	Failed  []Turn // results that say that their calls failed
 }
 
 // A Line is an excerpt of a turn.
@@ -40,46 +38,93 @@ type Line struct {
 
 // Limits of the numbers of lines.
 const (
-	mostDecided   = 6
+	mostTold      = 3 // sessions of which more is told than decisions
+	mostDecided   = 4
 	mostTodo      = 5
-	mostCommits   = 3
+	mostCommits   = 2
 	mostOpenFiles = 4
-	mostChanged   = 3
-	leastChanges  = 3 // of a file that counts as changed much
+	mostPassed    = 2
+	mostCommands  = 6 // of a session, among which those for all of the project are looked for
 )
 
-// Pick returns the lines of sessions, the newest session first, in the order in which a brief wants them. Of the first whole sessions it tells what they were asked, how
-// they ended and what is open; of all, what people decided. No turn has two lines.
-func Pick(sessions []Session, whole int) []Line {
-	p := picker{taken: map[dag.TurnID]bool{}}
-	var decided []Line
-	var told []course
+// Branch returns the branch on which the session ended, as far as its prompts say; "" if they do not.
+func (s *Session) Branch() string {
+	if len(s.Prompts) == 0 {
+		return ""
+	}
+	return s.Prompts[0].Body.Attrs[attrBranch]
+}
+
+// Told returns the places of the sessions of which more is told than what people decided: the newest, and the newest on a branch; if branch is "", on any. Of the sessions
+// only the prompts are looked at.
+func Told(sessions []Session, branch string) (places []int) {
+	on := 0
 	for i := range sessions {
-		if i < whole {
-			told = append(told, courseOf(&sessions[i]))
+		is := sessions[i].on(branch)
+		if is {
+			on++
 		}
+		if i < mostTold || is && on <= mostTold {
+			places = append(places, i)
+		}
+	}
+	return places
+}
+
+// on reports whether the session may have been on a branch: it was, or it is not known where one of the two was.
+func (s *Session) on(branch string) bool {
+	return branch == "" || s.Branch() == "" || s.Branch() == branch
+}
+
+// Pick returns the lines of sessions, the newest session first, in the order in which a brief wants them: of all, what people decided; of the newest, if it was
+// on the branch, how it ended, what it was asked last and what is open; of others on the branch, how they ended; and which commands check all of the project. No turn has two lines.
+func Pick(sessions []Session, branch string) []Line {
+	p := picker{taken: map[dag.TurnID]bool{}}
+	told := Told(sessions, branch)
+	var decided []Line
+	for i := range sessions {
 		for _, t := range sessions[i].Prompts {
 			span, ok := decision(t.Body.Content)
-			if ok && (i >= whole || within(t.Body.Content, span)) && len(decided) < mostDecided {
+			if ok && (!slices.Contains(told, i) || within(t.Body.Content, span)) && len(decided) < mostDecided {
 				decided = append(decided, line(t, contexts.Decided, span))
 			}
 		}
 	}
-	for n, c := range told {
-		p.take(c.said...)
-		if n == 0 {
+	var passed []Line
+	commands := map[string]int{} // how often each passed
+	texts := map[dag.TurnID]string{}
+	for _, i := range told {
+		c := courseOf(&sessions[i])
+		on := sessions[i].on(branch)
+		if on {
+			p.take(c.said...)
+		}
+		switch {
+		case i == 0 && on:
 			p.take(first(c.asked, 1)...)
 			p.take(c.todo...)
 			p.take(c.failed...)
-			p.take(first(decided, mostDecided/2)...)
+			p.take(decided...)
 			p.take(c.open...)
-			p.take(first(c.passed, 1)...)
+			p.take(c.committed...)
+		case i == 0:
+			p.take(decided...)
+		case on:
+			p.take(first(c.committed, 1)...)
 		}
-		p.take(last(c.asked, 1)...)
-		p.take(first(c.committed, 2-n)...)
+		if on && len(c.said) == 0 {
+			p.take(first(c.asked, 1)...)
+		}
+		for _, l := range c.passed {
+			text := c.commands[l.Turn]
+			if commands[text]++; commands[text] == 1 && !narrows.MatchString(strings.ReplaceAll(text, " ./...", "")) {
+				passed = append(passed, l)
+				texts[l.Turn] = text
+			}
+		}
 	}
-	p.take(decided...)
-	p.take(changed(told)...)
+	slices.SortStableFunc(passed, func(a, b Line) int { return commands[texts[b.Turn]] - commands[texts[a.Turn]] })
+	p.take(first(passed, mostPassed)...)
 	return p.lines
 }
 
@@ -105,7 +150,6 @@ func (p *picker) take(lines ...Line) {
 }
 
 func first(lines []Line, n int) []Line { return lines[:min(n, len(lines))] }
-func last(lines []Line, n int) []Line  { return lines[max(0, len(lines)-n):] }
 
 // line returns the line of a turn that has some spans, without those that are empty.
 func line(t Turn, as contexts.Label, spans ...[2]int) Line {
@@ -117,16 +161,11 @@ func line(t Turn, as contexts.Label, spans ...[2]int) Line {
 // A course is what is told of a session. Every list begins with the newest line.
 type course struct {
 	asked, said, committed, failed, passed, todo, open []Line
-	written                                            []written
-}
-
-// A written is a file that a call wrote.
-type written struct {
-	path string
-	line Line
+	commands                                           map[dag.TurnID]string // that passed
 }
 
 func courseOf(s *Session) (c course) {
+	c.commands = map[dag.TurnID]string{}
 	for _, t := range s.Prompts {
 		spans := make([][2]int, 0, 2)
 		if span, ok := question(t.Body.Content); ok {
@@ -167,12 +206,9 @@ func courseOf(s *Session) (c course) {
 				}
 			}
 			if span, path, ok := call.file(t.Body.Attrs[attrFolder]); ok && writes && !failed {
-				l := line(t, contexts.Changed, span)
-				c.written = append(c.written, written{path, l})
 				if len(c.committed) == 0 && !undone && !open[path] && len(open) < mostOpenFiles {
 					open[path] = true
-					l.Excerpt.As = contexts.Uncommitted
-					c.open = append(c.open, l)
+					c.open = append(c.open, line(t, contexts.Uncommitted, span))
 				}
 			}
 			command, ok := call.command()
@@ -181,21 +217,23 @@ func courseOf(s *Session) (c course) {
 			}
 			undone = undone || !failed && undoes.MatchString(t.Body.Content[command[0]:command[1]])
 			if span, ok := commitMessage(t.Body.Content, command); ok {
-				if !failed {
-					c.committed = append(first(c.committed, mostCommits-1), line(t, contexts.Committed, span))
+				if !failed && len(c.committed) < mostCommits {
+					c.committed = append(c.committed, line(t, contexts.Committed, span))
 				}
 				continue
 			}
 			if !checks(t.Body.Content[command[0]:command[1]]) {
 				continue
 			}
-			l := line(t, contexts.Passed, clipped(t.Body.Content, afterFolder(t.Body.Content, command)))
+			of := clipped(t.Body.Content, afterFolder(t.Body.Content, command))
+			l := line(t, contexts.Passed, of)
 			switch {
 			case failed && !checked:
 				l.Excerpt.As = contexts.Failed
 				c.failed = append(c.failed, l)
-			case !failed && len(c.passed) == 0:
+			case !failed && len(c.passed) < mostCommands:
 				c.passed = append(c.passed, l)
+				c.commands[t.ID] = t.Body.Content[of[0]:of[1]]
 			}
 			checked = true
 		}
@@ -204,29 +242,3 @@ func courseOf(s *Session) (c course) {
 }
 
 func first2(spans [][2]int, n int) [][2]int { return spans[:min(n, len(spans), contexts.MaxSpans)] }
-
-// changed returns the files that were written most, each with the newest turn that wrote it.
-func changed(told []course) (lines []Line) {
-	type file struct {
-		times  int
-		newest Line
-	}
-	files := map[string]*file{}
-	var paths []string
-	for _, c := range told {
-		for _, w := range c.written {
-			if files[w.path] == nil {
-				files[w.path] = &file{newest: w.line}
-				paths = append(paths, w.path)
-			}
-			files[w.path].times++
-		}
-	}
-	slices.SortStableFunc(paths, func(a, b string) int { return cmp.Compare(files[b].times, files[a].times) })
-	for _, path := range paths {
-		if f := files[path]; f.times >= leastChanges && len(lines) < mostChanged {
-			lines = append(lines, f.newest)
-		}
-	}
-	return lines
-}

@@ -46,7 +46,9 @@ func (c *course) calls(tool, input string, failed bool) {
 }
 
 // told returns the lines of sessions as text.
-func told(sessions ...*course) (lines []string) {
+func told(sessions ...*course) []string { return toldOn("", sessions...) }
+
+func toldOn(branch string, sessions ...*course) (lines []string) {
 	var list []quote.Session
 	texts := map[dag.TurnID]string{}
 	for _, c := range sessions {
@@ -55,7 +57,7 @@ func told(sessions ...*course) (lines []string) {
 			texts[t.ID] = t.Body.Content
 		}
 	}
-	for _, l := range quote.Pick(list, 3) {
+	for _, l := range quote.Pick(list, branch) {
 		for _, line := range l.Excerpt.Lines(texts[l.Turn]) {
 			lines = append(lines, l.Excerpt.As.String()+": "+line)
 		}
@@ -84,17 +86,49 @@ func TestPick(t *testing.T) {
 	c.calls("TodoWrite", `{"todos":[{"content":"An older list","status":"pending"}]}`, false)
 	c.asked("Why does the login form reject passwords of more than twenty characters?\nSee the log.")
 	want := []string{
-		"said: The login form takes passwords of any length now.",
+		"said: The login form takes passwords of any length now. I also moved the check.",
 		"asked: Why does the login form reject passwords of more than twenty characters?",
 		`todo: Write \"the\" page`, "todo: Ask for a review",
 		"failed: go test ./login/...",
 		"decided: Never store a password in the log, hash it instead.",
 		"uncommitted: docs/login.md", "uncommitted: login.go",
-		"passed: go vet ./... && make lint",
 		"committed: login: take long passwords…", "committed: login: move the check…",
+		"passed: go vet ./... && make lint",
 	}
 	if got := told(&c); !slices.Equal(got, want) {
 		t.Errorf("got\n  %s\nwant\n  %s", strings.Join(got, "\n  "), strings.Join(want, "\n  "))
+	}
+}
+
+// TestBranch tells of the newest session how it ended, and more if it was on the branch; and of others only if they were.
+func TestBranch(t *testing.T) {
+	on := func(n int, branch, word string) *course {
+		c := &course{n: n}
+		c.asked("Please mend the " + word + " of the shop today")
+		c.Prompts[0].Body.Attrs = map[string]string{"git_branch": branch}
+		c.said("The " + word + " works again, and its tests are green now.")
+		c.calls("Write", `{"file_path":"/src/shop/`+word+`.go"}`, false)
+		return c
+	}
+	cart, door, lamp, tree := on(0, "cart", "cart"), on(100, "main", "door"), on(200, "cart", "lamp"), on(300, "main", "tree")
+	for branch, want := range map[string][]string{
+		"":     {"said cart", "asked cart", "uncommitted cart", "said door", "said lamp"},
+		"cart": {"said cart", "asked cart", "uncommitted cart", "said lamp"},
+		"main": {"said door", "said tree"},
+		"new":  nil,
+	} {
+		var got []string
+		for _, l := range toldOn(branch, cart, door, lamp, tree) {
+			as, text, _ := strings.Cut(l, ": ")
+			for _, word := range []string{"cart", "door", "lamp", "tree"} {
+				if strings.Contains(text, word) {
+					got = append(got, as+" "+word)
+				}
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("on %q it is told %q, want %q", branch, got, want)
+		}
 	}
 }
 
@@ -181,7 +215,7 @@ func TestSpans(t *testing.T) {
 			list = append(list, c.Session)
 		}
 		taken := map[dag.TurnID]bool{}
-		for _, l := range quote.Pick(list, 2) {
+		for _, l := range quote.Pick(list, "") {
 			text, ok := texts[l.Turn]
 			if !ok || taken[l.Turn] {
 				t.Fatalf("turn %s is not one of the sessions, or has two lines", l.Turn)

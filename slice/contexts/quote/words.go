@@ -8,7 +8,7 @@ import (
 )
 
 // MaxLine is the maximum length of a span, in bytes.
-const MaxLine = 160
+const MaxLine = 200
 
 // leastPrompt is the minimum length of a prompt that is quoted as a question: a shorter one says little without what was said before it.
 const leastPrompt = 16
@@ -19,7 +19,7 @@ func question(text string) (span [2]int, ok bool) {
 		return span, false
 	}
 	span, _ = firstLine(text, leastPrompt)
-	return span, span[1]-span[0] >= leastPrompt && len(strings.Fields(text[span[0]:span[1]])) >= leastWords
+	return span, span[1]-span[0] >= leastPrompt && len(word.FindAllString(text[span[0]:span[1]], leastWords)) >= leastWords
 }
 
 // continued returns the next line of a prompt whose first line only introduces it.
@@ -31,6 +31,9 @@ func continued(text string, first [2]int) (span [2]int, ok bool) {
 	return [2]int{first[1] + rest[0], first[1] + rest[1]}, ok && rest[1]-rest[0] >= leastPrompt
 }
 
+// word matches a word.
+var word = regexp.MustCompile(`\pL[\pL\pN'’]*`)
+
 // leastWords is the minimum number of words of a prompt that is quoted as a question.
 const leastWords = 5
 
@@ -38,16 +41,29 @@ const leastWords = 5
 func ending(text string) (span [2]int, ok bool) {
 	for _, s := range sentences(text) {
 		line := text[s[0]:s[1]]
-		if len(line) >= leastEnding && strings.ContainsAny(line[len(line)-1:], ".!") && !intends.MatchString(line) && !strings.HasPrefix(line, "|") && !strings.HasPrefix(line, "#") && !numbered.MatchString(line) {
-			return clipped(text, s), true
+		if len(line) >= leastEnding && len(word.FindAllString(line, leastWords)) >= leastWords && strings.ContainsAny(line[len(line)-1:], ".!") && !intends.MatchString(line) && !strings.HasPrefix(line, "|") && !strings.HasPrefix(line, "#") && !numbered.MatchString(line) {
+			return ended(text, s), true
 		}
 	}
-	span, ok = firstLine(text, leastPrompt)
-	return span, ok && !intends.MatchString(text[span[0]:span[1]])
+	span, ok = firstLine(text, leastTitle)
+	return span, ok && span[1]-span[0] >= leastTitle && !intends.MatchString(text[span[0]:span[1]])
+}
+
+// ended adds the sentences that follow in the line, as long as all have at most MaxLine bytes.
+func ended(text string, s [2]int) [2]int {
+	for _, next := range sentences(text) {
+		if next[0] >= s[1] && next[1]-s[0] <= MaxLine && !strings.Contains(text[s[0]:next[1]], "\n") {
+			s[1] = next[1]
+		}
+	}
+	return clipped(text, s)
 }
 
 // leastEnding is the minimum length of a sentence that is quoted as the end of a session, in bytes.
-const leastEnding = 40
+const leastEnding = 24
+
+// leastTitle is the minimum length of a line that is quoted as the end of a session although it is no sentence, in bytes.
+const leastTitle = 40
 
 // intends matches a sentence by which an agent says what it is about to do.
 var intends = regexp.MustCompile(`^(?:Let me|I'll|I will|Now |Next,|Let's|Perfect|Great|Good|You're right|I need to|I see)\b`)
@@ -141,7 +157,7 @@ func decision(text string) (span [2]int, ok bool) {
 		if len(text) > mostTyped && s[1] > mostTyped/4 { // the rest was pasted
 			break
 		}
-		if line := text[s[0]:s[1]]; len(line) >= leastDecision && len(line) <= mostDecision && decides.MatchString(line) && !doubts.MatchString(line) {
+		if line := text[s[0]:s[1]]; !strings.Contains(line, "**") && !strings.ContainsAny(line[:1], "\"`|#<") && len(line) >= leastDecision && len(line) <= mostDecision && decides.MatchString(line) && !doubts.MatchString(line) {
 			return clipped(text, s), true
 		}
 	}
