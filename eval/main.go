@@ -35,6 +35,7 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	only := flags.String("only", "", "one task: "+taskNames())
 	ablate := flags.String("ablate", "", "ask the search or the context that people get, whole and without one part of its policy each, in place of all strategies: search or context")
 	budgets := flags.Bool("budgets", false, "measure nothing; write the first budgets of sessions to the folder that the project keeps, as slices are today")
+	briefs := flags.Bool("briefs", false, "measure nothing; print the lines of the briefs with which sessions would have begun, with the verdicts of readers")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -49,6 +50,9 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	defer func() { err = errors.Join(err, e.instance.close()) }()
 	if *budgets {
 		return e.keepBudgets(ctx)
+	}
+	if *briefs {
+		return e.briefs(ctx, out)
 	}
 	var failed error
 	done := 0
