@@ -141,7 +141,7 @@ var mayImport = map[string][]string{
 	"retrieval/embed/remote":   {"internal/endpoint", "retrieval/embed"},
 	"retrieval/embed/static":   {"dag", "retrieval/embed", "golang.org/x/text/unicode/norm"},
 	"server/oidc":              {"internal/loopback", "access", "dag", "internal/canon", "github.com/lestrrat-go/jwx/v3"},
-	"server/mcp":               {"knowledge/query", "api/fault", "access", "dag", "policy", "slice", "ingest", "store", "token", "kernel", "internal/bom", "internal/canon", "internal/loopback", "render", "api", "api/describe", "github.com/modelcontextprotocol/go-sdk", "golang.org/x/text", "knowledge", "normalize", "belief"},
+	"server/mcp":               {"slice/contexts", "knowledge/query", "api/fault", "access", "dag", "policy", "slice", "ingest", "store", "token", "kernel", "internal/bom", "internal/canon", "internal/loopback", "render", "api", "api/describe", "github.com/modelcontextprotocol/go-sdk", "golang.org/x/text", "knowledge", "normalize", "belief"},
 	"cmd/graphkernel-hook":     {"capture/hook"},
 	"cmd/graphkernel/capture":  {"belief", "projection", "api", "capture", "capture/hook", "capture/resident", "internal/ready", "ingest/secrets", "kernel", "store", "client", "cmd/graphkernel/cli", "dag", "guard", "ingest", "policy", "render", "slice", "slice/contexts", "slice/contexts/assemble", "slice/issued", "token", "github.com/rogpeppe/go-internal", "github.com/spf13/cobra"},
 	"cmd/graphkernel/cli":      {"ingest/admission", "ledger/notary", "ledger/notary", "retrieval/find", "projection", "retrieval/segments", "access", "belief", "capture", "ingest/secrets", "internal/userdir", "slice/contexts", "slice/contexts/assemble", "retrieval", "retrieval/embed", "retrieval/embed/remote", "retrieval/crossencoder", "internal/secretfile", "internal/ready", "slice/issued", "api/fault", "slice/facts", "ledger/monitor", "api", "policy/standard", "client", "dag", "evidence", "ingest", "ingest/llm", "internal/canon", "kernel", "knowledge", "ledger", "ledger/attest", "ledger/identity", "normalize", "policy", "render", "slice", "store", "store/postgres", "store/sqlite", "store/transfer", "token", "github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term", "internal/project"},
@@ -174,7 +174,7 @@ var mayImport = map[string][]string{
 		"github.com/spf13/cobra",
 	},
 	"cmd/graphkernel/service": {
-		"ingest/admission", "ledger/notary", "retrieval/segments", "working", "capture", "access", "cmd/graphkernel/capture", "cmd/graphkernel/cli", "console", "internal/loopback", "internal/secretfile", "ingest/secrets", "cmd/graphkernel/facts", "dag", "ingest", "kernel", "ledger", "ledger/identity", "ledger/witness", "server", "server/certs", "server/mcp", "server/oidc", "store", "store/observed", "token",
+		"api", "ingest/admission", "ledger/notary", "retrieval/segments", "working", "capture", "access", "cmd/graphkernel/capture", "cmd/graphkernel/cli", "console", "internal/loopback", "internal/secretfile", "ingest/secrets", "cmd/graphkernel/facts", "dag", "ingest", "kernel", "ledger", "ledger/identity", "ledger/witness", "server", "server/certs", "server/mcp", "server/oidc", "store", "store/observed", "token",
 		"github.com/jedib0t/go-pretty/v6", "github.com/prometheus/client_golang/prometheus", "github.com/spf13/cobra", "go.opentelemetry.io/otel", "go.yaml.in/yaml/v3",
 	},
 	"cmd/graphkernel/demo": {

@@ -25,8 +25,8 @@ type ContextRequest struct {
 	Present   bool           `json:"present,omitempty" doc:"The graph as it is now, also with an anchor." tool:"-"`
 	RulesAsOf dag.Seq        `json:"rules_as_of,omitempty" is:"Seq" doc:"Asks for the bundle of a context that was handed out, once more: its rules_as_of, with its as_of, if it was asked for without as_of. Left out, rules, beliefs and standings are those of the present, or of as_of if that is given." tool:"-"`
 	Spaces    []belief.Space `json:"spaces,omitempty" is:"BeliefSpace" doc:"The spaces of beliefs to use, up to 16; all if left out. Their beliefs of kinds that every context contains, such as hard rules, are always in it." tool:"-"`
-	Format    string         `json:"format,omitempty" is:"bundle|markdown|xml|text|openai|anthropic|json" doc:"bundle is evidence; the other formats are prompts. markdown if left out." tool:"-"`
-	Prompt    string         `json:"prompt,omitempty" is:"markdown|xml|text|openai|anthropic|json" doc:"The format of the prompt that a bundle is evidence of; markdown if left out." tool:"-"`
+	Format    string         `json:"format,omitempty" is:"bundle|markdown|xml|text|openai|anthropic|json|brief" doc:"bundle is evidence; the other formats are prompts. markdown if left out." tool:"-"`
+	Prompt    string         `json:"prompt,omitempty" is:"markdown|xml|text|openai|anthropic|json|brief" doc:"The format of the prompt that a bundle is evidence of; markdown if left out." tool:"-"`
 
 	Fit       int                  `json:"fit,omitempty" is:"1..67108864" doc:"The most bytes of the prompt: the budget is lowered until the prompt fits." tool:"-"`
 	NonEmpty  bool                 `json:"non_empty,omitempty" doc:"If nothing is chosen, the answer is the error not_found, and no context is recorded." tool:"-"`

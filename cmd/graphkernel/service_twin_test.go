@@ -137,8 +137,8 @@ search --role user -n 2 backup
 ~search ...
 ~search table --as-of 999
 ~search table --policy facts@1
-brief
-brief DIR --bundle
+~brief
+~brief DIR --bundle
 context why was the table deleted
 context why was the table deleted --anchor ANCHOR --budget 300 --format xml
 --output json context why was the table deleted -o DIR/context.json --format bundle
@@ -403,6 +403,7 @@ remember 'prefers tabs' --project general --reason 'said so' --key look
 remember 'prefers spaces' --project general --key look
 ~remember 'prefers spaces' --project general --kind prefrence
 ~remember 'x' --instead abcdef01
+@brief DIR
 memories
 memories when do we deploy
 --output json memories deploys --project general

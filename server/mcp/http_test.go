@@ -198,7 +198,7 @@ func TestIdentityOfCalls(t *testing.T) {
 	if err != nil || len(list.Tools) != 9 {
 		t.Errorf("an agent sees %d tools, %v", len(list.Tools), err)
 	}
-	for c, want := range map[*sdk.ClientSession]string{a: `{"resources":{},"tools":{}}`, b: `{"tools":{}}`} {
+	for c, want := range map[*sdk.ClientSession]string{a: `{"prompts":{},"resources":{},"tools":{}}`, b: `{"prompts":{},"resources":{},"tools":{}}`} {
 		r := c.InitializeResult()
 		if got, err := json.Marshal(r.Capabilities); err != nil || string(got) != want || r.Instructions == "" || r.ProtocolVersion != "2025-11-25" {
 			t.Errorf("initialized with %s, %+v, %v; want %s", got, r, err, want)

@@ -32,6 +32,9 @@ type Options struct {
 	// Project is the space of memories that name no project; "": that of no project.
 	Project belief.Space
 
+	// Brief returns the request for the brief of the project; nil: it is of all that the caller may recall.
+	Brief func(ctx context.Context) (*api.ContextRequest, error)
+
 	// MaxMessage limits the bytes of an incoming message: 16 MiB. max_bytes of a result is at most half of that.
 	MaxMessage int
 	MaxCalls   int           // running tool calls; others wait: 16 per processor
@@ -102,6 +105,9 @@ func (s *Server) forRole(role access.Role, adjust func(*sdk.ServerOptions), add 
 	if role.May(access.Read) {
 		o.Capabilities.Resources = &sdk.ResourceCapabilities{}
 	}
+	if role.May(access.Recall) {
+		o.Capabilities.Resources, o.Capabilities.Prompts = &sdk.ResourceCapabilities{}, &sdk.PromptCapabilities{}
+	}
 	adjust(o)
 	server := sdk.NewServer(&sdk.Implementation{Name: "graphkernel", Title: "Graph Kernel", Version: s.options.Version}, o)
 	for _, t := range definitions() {
@@ -111,6 +117,9 @@ func (s *Server) forRole(role access.Role, adjust func(*sdk.ServerOptions), add 
 	}
 	if role.May(access.Read) {
 		addResources(s, server)
+	}
+	if role.May(access.Recall) {
+		addBrief(s, server)
 	}
 	add(server)
 	server.AddReceivingMiddleware(s.opening, selecting(s, role), s.inOrder)

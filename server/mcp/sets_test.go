@@ -136,10 +136,10 @@ func TestManual(t *testing.T) {
 		default:
 			text += ", of the memory " + backquoted(nine)
 		}
-		fmt.Fprintf(&roles, "| `%s` | %s | %s |\n", role, text, map[bool]string{true: "both"}[role.May(access.Read)])
+		fmt.Fprintf(&roles, "| `%s` | %s | %s |\n", role, text, map[bool]string{true: "all"}[role.May(access.Read)]+map[bool]string{true: "`brief://project`"}[role.May(access.Recall) && !role.May(access.Read)])
 	}
 	inManual(t, "| tool | permission | arguments |\n| --- | --- | --- |\n", list.String())
-	inManual(t, "| role | tools | resources |\n| --- | --- | --- |\n", roles.String())
+	inManual(t, "| role | tools | resources, prompts |\n| --- | --- | --- |\n", roles.String())
 }
 
 // TestSets holds the table of sets against the tools: each tool is in a set besides All, and each

@@ -611,7 +611,7 @@ export interface ContextRequest {
   /** Choose only from conversations that were held in these folders, up to 200, as their first turns spell them. */
   folders?: string[];
   /** bundle is evidence; the other formats are prompts. markdown if left out. */
-  format?: "bundle" | "markdown" | "xml" | "text" | "openai" | "anthropic" | "json";
+  format?: "bundle" | "markdown" | "xml" | "text" | "openai" | "anthropic" | "json" | "brief";
   /** If nothing is chosen, the answer is the error not_found, and no context is recorded. */
   non_empty?: boolean;
   /** context@2 if left out. */
@@ -619,7 +619,7 @@ export interface ContextRequest {
   /** The graph as it is now, also with an anchor. */
   present?: boolean;
   /** The format of the prompt that a bundle is evidence of; markdown if left out. */
-  prompt?: "markdown" | "xml" | "text" | "openai" | "anthropic" | "json";
+  prompt?: "markdown" | "xml" | "text" | "openai" | "anthropic" | "json" | "brief";
   /** The session of an agent to which the context is handed. Each such context is recorded separately. */
   recipient?: Recipient;
   /** Asks for the bundle of a context that was handed out, once more: its rules_as_of, with its as_of, if it was asked for without as_of. Left out, rules, beliefs and standings are those of the present, or of as_of if that is given. */

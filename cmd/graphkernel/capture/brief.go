@@ -1,12 +1,14 @@
 package capture
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/capture"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 )
 
@@ -40,18 +42,8 @@ of the text, with all candidates and what each would have taken.`,
 			}
 			return a.Issue(c.Context(), out, func(s *cli.Session) ([]byte, error) {
 				ctx := c.Context()
-				t := teller{session: s, spool: spool, now: a.Clock}
-				list, err := t.listFolders(ctx)
+				r, err := BriefOf(ctx, s, spool, folder)
 				if err != nil {
-					return nil, err
-				}
-				held, err := projectIn(ctx, list, spool, folder)
-				if err != nil {
-					return nil, err
-				}
-				r := startRequest(held)
-				r.Fit = 0
-				if r.Spaces, err = t.spacesOf(ctx, folder); err != nil {
 					return nil, err
 				}
 				issued, err := s.Contexts.Assemble(ctx, *r)
@@ -68,4 +60,21 @@ of the text, with all candidates and what each would have taken.`,
 	c.Flags().BoolVar(&bundle, "bundle", false, "write the evidence: canonical JSON, from which anybody can compute the text again")
 	c.Flags().StringVarP(&out, "out", "o", "", "the file to write (default: standard output)")
 	return c
+}
+
+// BriefOf returns the request for the brief of the project of a folder.
+func BriefOf(ctx context.Context, s *cli.Session, spool *capture.Spool, folder string) (*api.ContextRequest, error) {
+	t := teller{session: s, spool: spool}
+	list, err := t.listFolders(ctx)
+	if err != nil {
+		return nil, err
+	}
+	held, err := projectIn(ctx, list, spool, folder)
+	if err != nil {
+		return nil, err
+	}
+	r := startRequest(held)
+	r.Fit = 0
+	r.Spaces, err = t.spacesOf(ctx, folder)
+	return r, err
 }

@@ -5,12 +5,15 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/capture"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/server/mcp"
 )
@@ -132,7 +135,18 @@ func serveMCP(a *cli.App, ctx context.Context, name, tools, speaksFor string) er
 		if err != nil {
 			return err
 		}
-		server := mcp.New(s.Kernel, mcp.Options{Log: slog.New(slog.NewTextHandler(a.IO.Stderr, nil)), Version: version, Tools: selected, Project: project})
+		spool, err := a.Settings.Spool()
+		if err != nil {
+			return err
+		}
+		folder, err := os.Getwd()
+		if err != nil {
+			return err
+		}
+		server := mcp.New(s.Kernel, mcp.Options{
+			Log: slog.New(slog.NewTextHandler(a.IO.Stderr, nil)), Version: version, Tools: selected, Project: project,
+			Brief: func(ctx context.Context) (*api.ContextRequest, error) { return capture.BriefOf(ctx, s, spool, folder) },
+		})
 		who := access.Identity{Tenant: s.Tenant, Role: role, Subject: access.Stdio, Admits: speaks}
 		return server.ServeStdio(ctx, who, io.NopCloser(a.IO.Stdin), keepOpen{a.IO.Stdout})
 	})
