@@ -54,6 +54,7 @@ type Text struct {
 	In   string // the place of the text, such as "task" or "acts[2].object"
 	Name string // the name of the thing whose value the text is, such as a fact's predicate; or ""
 	Text string
+	Told bool // agents will be told the text without asking for it: it is remembered
 }
 
 // A Draft is a turn before admission: an importer or a client submits it, and the kernel fills in the fields that may

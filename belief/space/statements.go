@@ -272,7 +272,9 @@ func statedTexts(in *api.BeliefRequest) (texts []dag.Text) {
 			add(fmt.Sprintf("%s[%d].object", list.name, i), l.Object)
 		}
 	}
-	add("text", in.Text)
+	if in.Text != "" {
+		texts = append(texts, dag.Text{In: "text", Text: in.Text, Told: true})
+	}
 	add("title", in.Title)
 	add("summary", in.Summary)
 	add("reason", in.Reason)

@@ -108,6 +108,9 @@ func (a *Admitted) texts(ctx context.Context, tenant dag.Tenant, texts []dag.Tex
 			if a.screen.Policy() == secrets.Refuse {
 				return fmt.Errorf("%s: %w: the text has a secret (%s), and secrets are refused (admitted_secrets); nothing was recorded", t.In, ingest.ErrSecret, f)
 			}
+			if t.Told {
+				return fmt.Errorf("%s: %w: the text has a secret (%s), and what is remembered is told to agents and models; nothing was recorded. Leave the secret out, or say where it is kept; %s=off, the setting admitted_secrets of a service, keeps it all the same", t.In, ingest.ErrSecret, f, AdmittedVariable)
+			}
 			if len(kept.Rules) == 0 {
 				kept.First = t.In
 			}
