@@ -206,8 +206,13 @@ var narrows = regexp.MustCompile(`\s-+(?:run|k|t|grep|filter)\b|\s(?:\./)?[\w.-]
 // undoes matches a command that takes changes of files back, or puts them aside.
 var undoes = regexp.MustCompile(`\bgit (?:checkout|restore|stash|reset --hard|rebase|merge|pull)\b`)
 
-// afterFolder narrows a command to its first line, without a change of folder before it.
+// afterFolder narrows a command to its first line, without a change of folder before it, and without what cuts its output behind it.
 func afterFolder(text string, s [2]int) [2]int {
+	for _, behind := range [...]string{" 2>&1", " | tail", " | head"} {
+		if at := strings.Index(text[s[0]:s[1]], behind); at > 0 {
+			s[1] = s[0] + at
+		}
+	}
 	if strings.HasPrefix(text[s[0]:s[1]], "cd ") {
 		if at := strings.Index(text[s[0]:s[1]], " && "); at > 0 {
 			s[0] += at + len(" && ")

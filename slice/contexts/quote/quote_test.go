@@ -77,7 +77,9 @@ func TestPick(t *testing.T) {
 	c.calls("Bash", `{"command":"cd /src/shop && go test ./login/...\necho done","description":"Run the tests"}`, true)
 	c.calls("Bash", `{"command":"ls -la test"}`, false)
 	c.calls("TodoWrite", `{"todos":[{"activeForm":"x","content":"Add a limit","status":"completed"},{"activeForm":"x","content":"Write \"the\" page","status":"pending"},{"content":"Ask for a review","status":"in_progress"}]}`, false)
-	c.calls("Bash", `{"command":"go vet ./... && make lint"}`, false)
+	c.calls("Bash", `{"command":"go vet ./... && make lint 2>&1 | tail -20"}`, false)
+	c.calls("Bash", `{"command":"go vet ./... && make lint | head"}`, false)
+	c.calls("Bash", `{"command":"go test ./login -run TestLong"}`, false)
 	c.calls("Bash", `{"command":"git add -A && git commit -m \"login: take long passwords\n\nThey were cut.\""}`, false)
 	c.calls("Bash", `{"command":"git commit -m \"$(cat <<'EOF'\nlogin: move the check\n\nBody.\nEOF\n)\""}`, false)
 	c.calls("Bash", `{"command":"git commit -m 'never made'"}`, true)
@@ -93,7 +95,7 @@ func TestPick(t *testing.T) {
 		"decided: Never store a password in the log, hash it instead.",
 		"uncommitted: docs/login.md", "uncommitted: login.go",
 		"committed: login: take long passwords…", "committed: login: move the check…",
-		"passed: go vet ./... && make lint",
+		"passed: go vet ./... && make lint…",
 	}
 	if got := told(&c); !slices.Equal(got, want) {
 		t.Errorf("got\n  %s\nwant\n  %s", strings.Join(got, "\n  "), strings.Join(want, "\n  "))
