@@ -78,9 +78,12 @@ func (p *Place) Alike(o *Place) (same, ask bool) {
 	return false, p.Origin != "" && p.Origin == o.Origin
 }
 
-// Identity returns a text that is the same for all folders of a project, and differs from that of any other project. It runs git if the place is
-// in a repository with an origin.
+// Identity returns a text that is the same for all folders of a project, and differs from that of any other project. It is what [Place.Keep] kept, if that was called and
+// the origin is the same or was added since. Identity runs git if the place is in a repository with an origin.
 func (p *Place) Identity(ctx context.Context) (string, error) {
+	if kept, err := p.kept(); err != nil || kept != "" {
+		return kept, err
+	}
 	switch {
 	case p.Common == "":
 		return "folder " + p.Folder, nil

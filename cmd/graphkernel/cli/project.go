@@ -45,6 +45,19 @@ func ProjectHere(ctx context.Context) (belief.Space, error) {
 	return ProjectSpace(ctx, folder)
 }
 
+// KeepProjectHere makes the project of the current folder stay the same when the folder is moved, or gets an origin.
+func KeepProjectHere(ctx context.Context) error {
+	folder, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	place, err := project.At(folder)
+	if err != nil {
+		return err
+	}
+	return place.Keep(ctx)
+}
+
 // SpacesAround returns the spaces that a context for a project is made from; nil is all. The project is asked for only if others have memories.
 func (s *Session) SpacesAround(ctx context.Context, project func(context.Context) (belief.Space, error)) ([]belief.Space, error) {
 	all, err := Do(ctx, s, api.ListSpaces, api.SpacesQuery{})

@@ -59,12 +59,19 @@ how many more there are. A rule has up to 2 KiB, another text up to 8 KiB.
 					in.Kind = kind
 				}
 			}
-			if in.Project == "" && in.Instead == "" {
+			here := in.Project == "" && in.Instead == ""
+			if here {
 				if in.Project, err = cli.ProjectHere(ctx); err != nil {
 					return out, err
 				}
 			}
-			if out, err = cli.Do(ctx, s, api.Remember, in); err == nil && in.Kind == ruleKind && !in.DryRun {
+			out, err = cli.Do(ctx, s, api.Remember, in)
+			if err == nil && here && !in.DryRun {
+				if failed := cli.KeepProjectHere(ctx); failed != nil { // it is remembered all the same
+					a.IO.Note("graphkernel: this project will be another one if its folder is moved, or gets an origin: %v", failed)
+				}
+			}
+			if err == nil && in.Kind == ruleKind && !in.DryRun {
 				err = warnOfMany(ctx, a, s, in.Project)
 			}
 			return out, err
