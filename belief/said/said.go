@@ -58,7 +58,14 @@ func Of(text, key string) (belief.Literal, error) {
 		return belief.Literal{Subject: name(topical, key), Predicate: keyPred, Object: object}, nil
 	}
 	s := read(text)
-	if l, ok := slotted(s); ok {
+	if l, ok := slotted(s); ok && !opens.MatchString(text) {
+		return l, nil
+	}
+	bare := opens.ReplaceAllString(text, "")
+	if l, ok := slotted(read(bare)); ok {
+		return l, nil
+	}
+	if l, ok := corrected(bare); ok {
 		return l, nil
 	}
 	return plain(s, text), nil
