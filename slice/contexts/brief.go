@@ -9,8 +9,8 @@ import (
 // attrBranch is the attribute in which importers write the branch of a repository that an agent worked on.
 const attrBranch = "git_branch"
 
-// A briefMarkup is a markdownMarkup that writes an excerpt as lines, each with its standing, its label and the id of its turn, and any other text of one line as an item of a list.
-type briefMarkup struct{ markdownMarkup }
+// A briefMarkup writes Markdown as a markdownMarkup does, but an excerpt as lines, each with its standing, its label and the id of its turn, and any other text of one line as an item of a list.
+type briefMarkup struct{}
 
 func (briefMarkup) frame(note, rules string) (first, last string) {
 	first, last = markdownMarkup{}.frame(note, rules)
