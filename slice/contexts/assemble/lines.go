@@ -32,8 +32,11 @@ type session struct {
 	failed  []retrieval.Turn // results that say that their call failed
 }
 
+// A lineSource finds the lines of a brief.
+type lineSource struct{ *turnSource }
+
 // pickLines finds the lines of the last sessions, in the order in which a brief wants them.
-func (g *turnSource) pickLines(ctx context.Context, words Words) ([]quote.Line, error) {
+func (g lineSource) pickLines(ctx context.Context, words Words) ([]quote.Line, error) {
 	if g.policy.Quotas[contexts.FromLines] == 0 || !g.asked.Counted() {
 		return nil, nil
 	}
@@ -57,7 +60,7 @@ func (g *turnSource) pickLines(ctx context.Context, words Words) ([]quote.Line, 
 }
 
 // lastSessions returns the sessions that the bounds allow, the newest first.
-func (g *turnSource) lastSessions(ctx context.Context, words Words) (sessions []session, err error) {
+func (g lineSource) lastSessions(ctx context.Context, words Words) (sessions []session, err error) {
 	var newest []retrieval.Turn
 	err = words.Read(ctx, g.AsOf, g.head, func(x *retrieval.Index) {
 		g.bound(x)
@@ -93,7 +96,7 @@ func (g *turnSource) lastSessions(ctx context.Context, words Words) (sessions []
 }
 
 // lookAt finds out which turns of a session are of interest.
-func (g *turnSource) lookAt(ctx context.Context, words Words, s *session) error {
+func (g lineSource) lookAt(ctx context.Context, words Words, s *session) error {
 	var last dag.Seq
 	var turns []retrieval.Turn
 	if err := words.Read(ctx, g.rulesAsOf(), g.head, func(x *retrieval.Index) {
@@ -130,7 +133,7 @@ func (g *turnSource) lookAt(ctx context.Context, words Words, s *session) error 
 }
 
 // readPrompts reads what people said in a session.
-func (g *turnSource) readPrompts(ctx context.Context, s *session, of *quote.Session) (err error) {
+func (g lineSource) readPrompts(ctx context.Context, s *session, of *quote.Session) (err error) {
 	prompts := s.prompts
 	if n := len(prompts); n > mostPrompts {
 		prompts = append(slices.Clone(prompts[:mostPrompts-1]), prompts[n-1])
@@ -140,7 +143,7 @@ func (g *turnSource) readPrompts(ctx context.Context, s *session, of *quote.Sess
 }
 
 // readRest reads what the agent said and did in a session.
-func (g *turnSource) readRest(ctx context.Context, s *session, of *quote.Session) (err error) {
+func (g lineSource) readRest(ctx context.Context, s *session, of *quote.Session) (err error) {
 	if of.Said, err = g.readTurns(ctx, s, s.said); err != nil {
 		return err
 	}
@@ -152,7 +155,7 @@ func (g *turnSource) readRest(ctx context.Context, s *session, of *quote.Session
 }
 
 // readTurns reads the texts of turns of a session.
-func (g *turnSource) readTurns(ctx context.Context, s *session, turns []retrieval.Turn) (read []quote.Turn, err error) {
+func (g lineSource) readTurns(ctx context.Context, s *session, turns []retrieval.Turn) (read []quote.Turn, err error) {
 	ids, places := make([]dag.TurnID, len(turns)), make(store.Places, len(turns))
 	for i := range turns {
 		ids[i], places[i] = turns[i].ID, store.Place{Conversation: s.id, Seq: turns[i].Seq}

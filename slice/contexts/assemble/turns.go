@@ -144,7 +144,7 @@ func (g *turnSource) gather(ctx context.Context, words Words, search *retrieval.
 			return err
 		}
 	}
-	lines, err := g.pickLines(ctx, words)
+	lines, err := lineSource{g}.pickLines(ctx, words)
 	if err != nil {
 		return err
 	}
