@@ -24,25 +24,25 @@ type Prepared struct {
 	Keys    KeyFile         `json:"keys"`    // the keyring that signed it
 }
 
-// ReadyKey returns the key under which texts are prepared for sessions in a folder under a policy. All folders of one clone of
-// a repository, and of its worktrees, have the same key. The key of the folder "" is for the rules that hold in every folder.
-func ReadyKey(policy, folder string) string {
+// ReadyKey returns the key under which texts are prepared for sessions in a folder. All folders of one clone of a repository in which one branch is
+// checked out have the same key. The key of the folder "" is for the rules that hold in every folder.
+func ReadyKey(folder string) string {
 	if folder == "" {
-		return policy + "\x00anywhere"
+		return "anywhere"
 	}
 	at := filepath.Clean(folder)
 	if p, err := project.At(at); err == nil && p.Common != "" {
-		return policy + "\x00repository\x00" + p.Common
+		return "repository\x00" + p.Common + "\x00" + project.Branch(at)
 	} else if err == nil && p.Known() {
 		at = p.Folder
 	}
-	return policy + "\x00folder\x00" + at
+	return "folder\x00" + at
 }
 
 // ReadyIn says where texts are prepared for the hooks of a spool.
 type ReadyIn struct {
 	Folder   string   `json:"folder"`   // a folder of package internal/ready
-	Policies []string `json:"policies"` // for which contexts are prepared; "" is the kernel's default
+	Policies []string `json:"policies"` // by which hooks ask for contexts of prompts; "" is the kernel's default. Without any, nothing is prepared
 }
 
 // A KeyFile describes a keyring's file as it was when a text was signed. The zero value means no file.

@@ -153,7 +153,7 @@ func (x *exploring) near(k *history.State) ([]Part, error) {
 // A base contains elements and the revisions that they come from.
 type base struct {
 	all      belief.Base
-	elements belief.Base         // those that an operator decides with: all, or without those of an item that is replaced
+	elements belief.Base         // the operator decides with these: all elements, minus the elements of an item that the request replaces
 	from     map[dag.Digest]Part // by the id in the element's rank
 }
 

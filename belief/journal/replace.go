@@ -7,8 +7,8 @@ import (
 	"github.com/graphkernel/graphkernel/belief"
 )
 
-// A revision is all that its item says (Kumiho, revisions): the statements of a request that names an item take the place of those that the
-// item stated.
+// A revision has every statement of its item (Kumiho, revisions): the statements of a request that names an item replace the item's earlier
+// statements.
 
 // replaces reports whether the statements take the place of those of the named item.
 func (r *Request) replaces() bool { return r.Item != "" && !r.Adds && r.Operator != Contract }
@@ -35,8 +35,8 @@ func (r *Request) speaksFor(of *Revision, lost []Loss) bool {
 	return of.Item.Kind() == r.Kind
 }
 
-// setAside removes the statements of the named item from the base, and returns those that the request does not state again. The operator then
-// decides as if none of them were there. The error is a belief.ConflictError if the revision is protected.
+// setAside removes the statements of the named item from the base, and returns the statements that the request does not repeat. The operator then
+// decides without them. The error is a belief.ConflictError if the revision is protected.
 func (w *writing) setAside(b *base) (lost []Loss, err error) {
 	s := w.items[w.Item]
 	if !w.replaces() || s == nil || s.live() == 0 {

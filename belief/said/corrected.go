@@ -6,17 +6,17 @@ import (
 	"github.com/graphkernel/graphkernel/belief"
 )
 
-// The forms of a correction that names the value that holds no longer: "npm, not pnpm", and "not 8080 but 8443".
+// The forms of a correction that names the old value: "npm, not pnpm", and "not 8080 but 8443".
 var (
 	notBehind = regexp.MustCompile(`(?is)^(.*\s)(\S*[^\s,;])[,;]?\s+(?:and\s+)?not\s+(?:with\s+|on\s+|in\s+|by\s+)?(\S*[^\s.!])[.!]?\s*$`)
 	notBefore = regexp.MustCompile(`(?is)^(.*\s)not\s+(?:with\s+|on\s+|in\s+|by\s+)?(\S*[^\s,]),?\s+but\s+(\S*[^\s.!])([.!]?\s*|\s.*)$`)
 )
 
-// opens matches a word before a text that only says that it is one.
+// opens matches an opening word without meaning, such as "actually".
 var opens = regexp.MustCompile(`(?i)^\s*(?:actually|correction|update|fyi|oh|well|okay|ok|sorry)\b[,:]?\s+`)
 
-// corrected returns the statement of a text that says one value of a slot and denies another: that of the first. Both must be values of one slot and one topic, or the text
-// means something else.
+// corrected returns the statement of a text that says one value of a slot and denies another: the statement of the first value. Both values must belong to one slot and one
+// topic; otherwise ok is false.
 func corrected(text string) (belief.Literal, bool) {
 	var says, denies string
 	if m := notBehind.FindStringSubmatch(text); m != nil {

@@ -2,7 +2,7 @@ package said
 
 import "testing"
 
-// TestCorrected compares corrections that name what holds no longer with the text that says the new value alone; those that deny something else have no slot.
+// TestCorrected compares a correction that names the old value with the text of the new value alone. A correction that denies anything else has no slot.
 func TestCorrected(t *testing.T) {
 	for text, alone := range map[string]string{
 		"we use npm, not pnpm":                      "we use npm",

@@ -120,7 +120,7 @@ func (k Memories) Remember(ctx context.Context, tenant dag.Tenant, in api.NewMem
 	}
 	if same := slices.IndexFunc(list, func(m heldMemory) bool { return m.revision.Text == in.Text && m.Kind == r.Kind }); same >= 0 {
 		switch old := &list[same]; {
-		case may && old.Proposed: // the person says what was proposed
+		case may && old.Proposed: // a person repeats the proposal
 			r.Item = cmp.Or(r.Item, old.revision.Item)
 		case r.Item != "" && r.Item != old.revision.Item:
 			return k.instead(ctx, tenant, &in, old)
@@ -314,7 +314,7 @@ func texts(list []api.Memory) (all []string) {
 	return all
 }
 
-// seen refuses a memory of which another revision was seen.
+// seen returns an error if the caller has seen another revision of the memory.
 func (m *heldMemory) seen(in *api.OldMemory) error {
 	if in.Revision != 0 && in.Revision != m.Revision {
 		return fmt.Errorf("%w: revision %d of %s was read, and it is revision %d now", journal.ErrChanged, in.Revision, m.ID, m.Revision)
@@ -322,7 +322,7 @@ func (m *heldMemory) seen(in *api.OldMemory) error {
 	return nil
 }
 
-// Forget ends the belief in a memory, or drops a proposal that waits. An agent forgets only what it proposed itself and nobody vouches for.
+// Forget ends the belief in a memory, or drops a waiting proposal. An agent may forget only its own proposals.
 func (k Memories) Forget(ctx context.Context, tenant dag.Tenant, in api.OldMemory) (out api.Forgotten, err error) {
 	ctx, observed := k.kernel.Observe(ctx, "forget")
 	defer func() { observed(err) }()

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"html"
+	"maps"
 	"math/rand/v2"
 	"regexp"
 	"slices"
@@ -286,7 +287,7 @@ func TestInstead(t *testing.T) {
 	}
 }
 
-// TestReplacing replaces what a named item states, or states something beside it; what is published stays.
+// TestReplacing replaces the statements of a named item, or adds to them; published statements stay.
 func TestReplacing(t *testing.T) {
 	k, _, _ := ruledBeliefs(t, "lives-in")
 	ctx, b := t.Context(), k.Beliefs()
@@ -369,7 +370,7 @@ func TestRepeatedTexts(t *testing.T) {
 	}
 }
 
-// TestNamedMemories names memories by what people gave as names, of which one may begin another.
+// TestNamedMemories finds memories by names that people chose; one name may begin another.
 func TestNamedMemories(t *testing.T) {
 	k, _, _ := ruledBeliefs(t)
 	ctx, b := t.Context(), k.Beliefs()
@@ -390,7 +391,7 @@ func TestNamedMemories(t *testing.T) {
 	}
 }
 
-// TestTextsGoOn carries texts to where their items go: to what they are promoted to, and with a persona, under the aliases of its caller.
+// TestTextsGoOn follows texts through promotion, and through a persona with aliases.
 func TestTextsGoOn(t *testing.T) {
 	w := newClocked(t)
 	believing(t, w.Kernel)
@@ -455,7 +456,7 @@ func TestTextsArrive(t *testing.T) {
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 39))
 	letters := []rune("abc DEF.,;:!?\"'`<>&|#*_-=+()[]{}\\/\n\t0123456789äé☕")
-	read := 0
+	read, briefed := 0, 0
 	for n := range contexts {
 		of := belief.Space(fmt.Sprintf("projects/r%d", n))
 		told := map[string]string{} // by address; each begins with a word of its own, so none replaces another
@@ -471,6 +472,16 @@ func TestTextsArrive(t *testing.T) {
 			}
 			told[fmt.Sprintf("kref://%s/%s.hard_rule?r=1", of, out.ID)] = in.Text
 		}
+		brief := must(k.Contexts().Assemble(ctx, tenant, api.ContextRequest{Spaces: []belief.Space{of}, Format: "brief", Policy: "brief@1"}))
+		got := parseBrief(string(brief.Prompt))
+		if len(got)+brief.Context.LeftOut() != rules {
+			t.Fatalf("%d of %d rules were read back from a brief, and %d are left out:\n%s", len(got), rules, brief.Context.LeftOut(), brief.Prompt)
+		}
+		for _, text := range got {
+			if briefed++; !slices.Contains(slices.Collect(maps.Values(told)), text) {
+				t.Fatalf("%q of a brief was not said:\n%s", text, brief.Prompt)
+			}
+		}
 		for format, parse := range parsers {
 			prompt := must(k.Contexts().Assemble(ctx, tenant, api.ContextRequest{Task: "go on", Spaces: []belief.Space{of}, Format: format, Budget: 8000})).Prompt
 			got := parse(string(prompt))
@@ -481,8 +492,8 @@ func TestTextsArrive(t *testing.T) {
 			}
 		}
 	}
-	if read != contexts*rules*len(parsers) {
-		t.Errorf("%d texts were read back", read)
+	if read != contexts*rules*len(parsers) || briefed < contexts*rules/2 {
+		t.Errorf("%d texts were read back, and %d from briefs", read, briefed)
 	}
 }
 
@@ -538,6 +549,23 @@ var parsers = map[string]func(prompt string) map[string]string{
 		}
 		return got
 	},
+}
+
+// parseBrief reads the rules of a brief back.
+func parseBrief(prompt string) (texts []string) {
+	_, prompt, _ = strings.Cut(prompt, "\n## Constraints\n\n")
+	lines := strings.Split(prompt, "\n")
+	for i := 0; i < len(lines); i++ {
+		if text, ok := strings.CutPrefix(lines[i], "- owner: "); ok {
+			texts = append(texts, text)
+		} else if lines[i] == "owner:" {
+			fence, from := lines[i+1], i+2
+			for i = from; lines[i] != fence; i++ {
+			}
+			texts = append(texts, strings.Join(lines[from:i], "\n"))
+		}
+	}
+	return texts
 }
 
 func parseXML(prompt string) map[string]string {

@@ -90,7 +90,7 @@ func (k Memories) spaces(ctx context.Context, tenant dag.Tenant, named belief.Sp
 	return list, nil
 }
 
-// List returns the memories of a project or of all of them: those that match the words, the best first, or all, the newest first.
+// List returns the memories of a project, or of all projects: with words the matching memories, the best first; without words all memories, the newest first.
 func (k Memories) List(ctx context.Context, tenant dag.Tenant, in api.MemoriesQuery) (out api.Memories, err error) {
 	ctx, observed := k.kernel.Observe(ctx, "memories")
 	defer func() { observed(err) }()

@@ -38,7 +38,7 @@ func (k Memories) History(ctx context.Context, tenant dag.Tenant, in api.MemoryN
 	return out, err
 }
 
-// Explain says why a memory holds: what it rests on and what it replaced. If it holds no longer, it says how it ended.
+// Explain returns the reasons of a memory: the turns that it rests on and the texts that it replaced. Of a memory that has ended it also returns the end.
 func (k Memories) Explain(ctx context.Context, tenant dag.Tenant, in api.MemoryName) (out api.MemoryReasons, _ error) {
 	m, err := k.found(ctx, tenant, in)
 	if err != nil {

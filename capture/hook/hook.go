@@ -150,7 +150,7 @@ func (p *Program) tell(a *arguments, e *capture.Event, event []byte) error {
 	if !none {
 		why = answer.Late
 	}
-	err = p.giveReady(a, e, policy)
+	err = p.giveReady(a, e)
 	if errors.Is(err, errNotReady) {
 		err = fmt.Errorf("%s%w", cmp.Or(why, "no process answers hooks yet"), err)
 	}
@@ -167,7 +167,7 @@ var errNotReady = errors.New("")
 
 // giveReady prints the context that was prepared for the project, or else the prepared rules that hold in every folder. It
 // returns errNotReady if neither is prepared, and always for a prompt or a resumed session.
-func (p *Program) giveReady(a *arguments, e *capture.Event, policy string) error {
+func (p *Program) giveReady(a *arguments, e *capture.Event) error {
 	in, err := a.spool.ReadyIn()
 	if err != nil {
 		return err
@@ -175,9 +175,9 @@ func (p *Program) giveReady(a *arguments, e *capture.Event, policy string) error
 	if in.Folder == "" || e.Name != capture.SessionStart || e.Source == "resume" {
 		return errNotReady
 	}
-	text, file, err := takeReady(ready.At(in.Folder), capture.ReadyKey(policy, e.Folder))
+	text, file, err := takeReady(ready.At(in.Folder), capture.ReadyKey(e.Folder))
 	if errors.Is(err, ready.ErrNone) {
-		text, file, err = takeReady(ready.At(in.Folder), capture.ReadyKey(policy, ""))
+		text, file, err = takeReady(ready.At(in.Folder), capture.ReadyKey(""))
 	}
 	switch {
 	case errors.Is(err, ready.ErrMoved), errors.Is(err, errOtherKeys):

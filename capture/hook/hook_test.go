@@ -104,7 +104,7 @@ func (h *home) keep(texts ...string) ready.Folder {
 	for _, text := range texts {
 		files = append(files, h.prepared(text))
 	}
-	if err := errors.Join(f.Make(), f.Move(1), f.Keep(capture.ReadyKey("", h.folder), 1, "", files...), h.spool.SetReadyIn(capture.ReadyIn{Folder: f.Path(), Policies: []string{""}})); err != nil {
+	if err := errors.Join(f.Make(), f.Move(1), f.Keep(capture.ReadyKey(h.folder), 1, "", files...), h.spool.SetReadyIn(capture.ReadyIn{Folder: f.Path(), Policies: []string{""}})); err != nil {
 		h.t.Fatal(err)
 	}
 	return f
@@ -128,7 +128,7 @@ func TestPrepared(t *testing.T) {
 	h := newHome(t)
 	f := h.keep("one", "two", "three")
 	for n, session := range []string{"a", "b"} {
-		code, out, errs := h.run(h.start(session), "--context", "default")
+		code, out, errs := h.run(h.start(session), "--context", []string{"default", "context@2"}[n]) // the policy is for prompts
 		if code != 0 || errs != "" || !strings.Contains(out, []string{"one", "two"}[n]) {
 			t.Fatalf("session %s: %d %q %q", session, code, out, errs)
 		}
@@ -146,13 +146,13 @@ func TestPrepared(t *testing.T) {
 		}
 	}
 
-	// A prompt, a session that goes on, another policy and another folder get none.
+	// A prompt, a session that goes on and another folder get none, whatever the policy.
 	elsewhere, resumed := h.start("c"), h.start("d")
 	elsewhere["cwd"], resumed["source"] = t.TempDir(), "resume"
 	for name, c := range map[string]struct {
 		event  map[string]any
 		policy string
-	}{"prompt": {h.prompt("why does it fail"), "default"}, "resumed": {resumed, "default"}, "elsewhere": {elsewhere, "default"}, "another policy": {h.start("e"), "context@2"}} {
+	}{"prompt": {h.prompt("why does it fail"), "default"}, "resumed": {resumed, "default"}, "elsewhere": {elsewhere, "default"}, "prompt, another policy": {h.prompt("why does it fail"), "context@2"}} {
 		if code, out, errs := h.run(c.event, "--context", c.policy); code != 0 || out != "" || !strings.Contains(errs, "without a context") {
 			t.Errorf("%s: %d %q %q", name, code, out, errs)
 		}
@@ -172,7 +172,7 @@ func TestPrepared(t *testing.T) {
 	}
 
 	// A text from before a rule or an erasure is not given.
-	if err := errors.Join(f.Keep(capture.ReadyKey("", h.folder), 1, "", []byte(`{"text":"old"}`)), f.Move(2)); err != nil {
+	if err := errors.Join(f.Keep(capture.ReadyKey(h.folder), 1, "", []byte(`{"text":"old"}`)), f.Move(2)); err != nil {
 		t.Fatal(err)
 	}
 	if _, out, errs := h.run(h.start("g"), "--context", "default"); out != "" || !strings.Contains(errs, "older than a rule or an erasure") {
@@ -206,7 +206,7 @@ func TestPrepared(t *testing.T) {
 	}
 	before := h.prepared("before")
 	h.keys = capture.KeyFileAt(keys)
-	if err := f.Keep(capture.ReadyKey("", h.folder), 1, "", before, h.prepared("signed")); err != nil {
+	if err := f.Keep(capture.ReadyKey(h.folder), 1, "", before, h.prepared("signed")); err != nil {
 		t.Fatal(err)
 	}
 	if _, out, errs := h.run(h.start("g3"), "--context", "default"); !strings.Contains(out, "signed") || errs != "" {

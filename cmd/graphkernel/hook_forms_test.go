@@ -123,7 +123,7 @@ func TestDoctorTries(t *testing.T) {
 		t.Fatal(err)
 	}
 	gk("import", session)
-	gk("setup", "claude-code", "--yes", "--context", "context@2")
+	gk("setup", "claude-code", "--yes", "--each-prompt", "--context", "context@2")
 	says("there is no key to sign it with")
 	gk("keys", "init")
 	says("contexts would be given by context@2")

@@ -140,7 +140,11 @@ func TestHooksHandOut(t *testing.T) {
 				t.Errorf("event %d, in %s: %s", n, s.folder, text)
 			}
 		}
-		if at < 12 && e["source"] != "resume" && e["source"] != "compact" && strings.Contains(text, fmt.Sprintf("says session-%x in", at)) {
+		continued := e["source"] == "resume" || e["source"] == "compact"
+		if at < 12 && continued && !strings.Contains(text, fmt.Sprintf("says session-%x in", at)) {
+			t.Errorf("event %d, of session %x, which goes on and is not told of itself: %s", n, at, text)
+		}
+		if at < 12 && !continued && strings.Contains(text, fmt.Sprintf("says session-%x in", at)) {
 			t.Errorf("event %d, of session %x: %s", n, at, text)
 		}
 	}

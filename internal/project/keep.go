@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 )
 
-// marker is the file in the folder of a repository's objects that keeps the identity of its project. No clone, commit or archive has it, so nobody else can write it.
+// marker is the file in the folder of a repository's objects that keeps the identity of its project. Clones and commits do not have it.
 const marker = "graphkernel-project"
 
 // A mark is the content of the marker.
@@ -19,8 +19,8 @@ type mark struct {
 	Origin   string `json:"origin,omitempty"` // at the time
 }
 
-// Keep keeps the identity of the project of a repository, so that it stays when the folder is moved or an origin is added. It does nothing if it was kept before, or outside
-// of repositories.
+// Keep records the identity of a repository's project, so that moving the folder or adding an origin does not change it. It does nothing outside of repositories, or if an
+// identity is recorded already.
 func (p *Place) Keep(ctx context.Context) error {
 	if p.Common == "" {
 		return nil
@@ -44,7 +44,7 @@ func (p *Place) Keep(ctx context.Context) error {
 	return errors.Join(err, f.Close())
 }
 
-// kept returns the identity that was kept; "" if there is none, or it is of a repository with another origin.
+// kept returns the recorded identity; "" if there is none, or if it was recorded for another origin.
 func (p *Place) kept() (string, error) {
 	if p.Common == "" {
 		return "", nil

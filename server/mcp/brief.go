@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/graphkernel/graphkernel/access"
@@ -63,12 +62,8 @@ func (s *Server) brief(ctx context.Context) (string, error) {
 		}
 		return string(issued.Prompt), nil
 	})
-	if err == nil {
-		return text, nil
+	if err != nil {
+		return "", s.refusal(ctx, briefURI, err)
 	}
-	code := int64(jsonrpc.CodeInternalError)
-	if _, _, ok := sentence(err); ok {
-		code = jsonrpc.CodeInvalidParams
-	}
-	return "", &jsonrpc.Error{Code: code, Message: s.told(ctx, briefURI, err)}
+	return text, nil
 }

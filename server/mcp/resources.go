@@ -61,14 +61,19 @@ func (s *Server) resource(scheme string, get func(ctx context.Context, who acces
 		case errors.Is(err, store.ErrNotFound):
 			return nil, sdk.ResourceNotFoundError(r.Params.URI)
 		case err != nil:
-			code := int64(jsonrpc.CodeInternalError)
-			if _, _, ok := sentence(err); ok {
-				code = jsonrpc.CodeInvalidParams
-			}
-			return nil, &jsonrpc.Error{Code: code, Message: s.told(ctx, scheme, err)}
+			return nil, s.refusal(ctx, scheme, err)
 		}
 		return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: r.Params.URI, MIMEType: mimeJSON, Text: string(text)}}}, nil
 	}
+}
+
+// refusal returns the error of the protocol for an error of a resource or a prompt.
+func (s *Server) refusal(ctx context.Context, what string, err error) *jsonrpc.Error {
+	code := int64(jsonrpc.CodeInternalError)
+	if _, _, ok := sentence(err); ok {
+		code = jsonrpc.CodeInvalidParams
+	}
+	return &jsonrpc.Error{Code: code, Message: s.told(ctx, what, err)}
 }
 
 func (s *Server) issued(ctx context.Context, who access.Identity, id string) (any, error) {

@@ -6,10 +6,11 @@ import (
 	"github.com/graphkernel/graphkernel/render"
 )
 
-// attrBranch is the attribute in which importers write the branch of a repository that an agent worked on.
-const attrBranch = "git_branch"
+// AttrBranch is the attribute in which importers write the branch of the repository that an agent worked on.
+const AttrBranch = "git_branch"
 
-// A briefMarkup writes Markdown as a markdownMarkup does, but an excerpt as lines, each with its standing, its label and the id of its turn, and any other text of one line as an item of a list.
+// A briefMarkup writes Markdown as a markdownMarkup does, except that an excerpt is one item of a list
+// for each span, with its standing, its label and the id of its turn, and any other text of one line is one item.
 type briefMarkup struct{}
 
 func (briefMarkup) frame(note, rules string) (first, last string) {
@@ -48,7 +49,7 @@ func (briefMarkup) under(p *Piece) []heading {
 		return []heading{{section: sectionOpen}}
 	}
 	when := day(p.Turn)
-	if branch := p.Turn.Body.Attrs[attrBranch]; branch != "" {
+	if branch := p.Turn.Body.Attrs[AttrBranch]; branch != "" {
 		when += ", " + render.Visible(quoted(branch))
 	}
 	return []heading{{section: sectionSession, conversation: p.Turn.Conversation, day: when}}

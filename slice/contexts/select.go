@@ -71,8 +71,8 @@ func (*OwedError) Unwrap() error { return ErrRequest }
 
 // A room is the rest of a budget during a selection.
 type room interface {
-	// rest returns the tokens left.
-	rest() int
+	// rest returns the tokens that are left for a mandatory candidate, or for any other.
+	rest(owed bool) int
 	// place takes the cost of a candidate from the budget if it fits, and reports whether it does. A mandatory candidate always fits, unless the policy limits the tokens
 	// of constraints.
 	place(i int, owed bool) bool
@@ -86,7 +86,7 @@ type texts struct {
 	candidates []Candidate
 }
 
-func (t *texts) rest() int { return t.left }
+func (t *texts) rest(bool) int { return t.left }
 
 func (t *texts) place(i int, owed bool) bool {
 	if cost := t.candidates[i].Cost; owed || cost <= t.left {
@@ -118,18 +118,23 @@ func newPrompt(p *Policy, r *Request, candidates []Candidate, blocks Blocks) *pr
 	return in
 }
 
-func (p *prompt) rest() int { return min(p.left, p.others) }
+func (p *prompt) rest(owed bool) int {
+	switch {
+	case !owed:
+		return min(p.left, p.others)
+	case p.limited:
+		return min(p.left, p.rules)
+	}
+	return p.left
+}
 
 func (p *prompt) place(i int, owed bool) bool {
 	least := p.candidates[i].Cost
 	if p.candidates[i].Kind == KindTurn {
 		least += turnMarkup
 	}
-	most := min(p.left, p.others)
-	if owed {
-		most = min(p.left, p.rules)
-		owed = !p.limited
-	} else if least > most {
+	most := p.rest(owed)
+	if least > most && !owed {
 		return false
 	}
 	block, err := p.blocks.Block(i)
@@ -137,12 +142,12 @@ func (p *prompt) place(i int, owed bool) bool {
 		p.err = err
 		return false
 	}
-	if block > most && !owed {
+	if always := owed && !p.limited; block > most && !always {
 		return false
 	}
 	p.blocks.Take(i)
 	p.left -= block
-	if p.candidates[i].Mandatory() {
+	if owed {
 		p.rules -= block
 	} else {
 		p.others -= block
@@ -188,7 +193,7 @@ func selectWith(p *Policy, budget int, candidates []Candidate, overlaps []Overla
 		if in.over() {
 			break
 		}
-		d := decision{i, s.score(i), s.most[i], in.rest(), true, true}
+		d := decision{i, s.score(i), s.most[i], in.rest(true), true, true}
 		if d.fits = in.place(i, true); d.fits {
 			take(i)
 		}
@@ -210,7 +215,7 @@ func selectWith(p *Policy, budget int, candidates []Candidate, overlaps []Overla
 			continue
 		}
 		heap.Pop(s)
-		left := in.rest()
+		left := in.rest(false)
 		fits := next.score > 0 && in.place(next.index, false)
 		decided(decision{next.index, next.score, s.most[next.index], left, fits, false})
 		if fits {

@@ -25,7 +25,7 @@ files were changed. Each line of a session begins with the id of its turn; graph
 
 The brief is chosen by the policy brief@1, without a model, signed and recorded. --bundle writes the evidence in place
 of the text, with all candidates and what each would have taken.`,
-		Example: "  graphkernel brief\n  graphkernel brief ~/work/shop --bundle -o brief.json",
+		Example: "  graphkernel brief\n  graphkernel brief ../shop --bundle -o brief.json",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			folder := "."

@@ -112,7 +112,7 @@ func unlessLater(err error) error {
 	return err
 }
 
-// keep prepares contexts by policies for the projects with the latest turns.
+// keep prepares briefs for the projects with the latest turns. asked are the policies by which hooks ask.
 func (t *teller) keep(ctx context.Context, asked []string) error {
 	folder, last, err := t.session.Ready(ctx)
 	if err != nil {
@@ -125,34 +125,30 @@ func (t *teller) keep(ctx context.Context, asked []string) error {
 	if err != nil {
 		return err
 	}
-	var keys []string
-	var failed []error // an error in one project does not stop the others
-	for _, id := range asked {
-		seen := map[string]bool{}
-		keys = append(keys, capture.ReadyKey(id, ""))
-		nobody, err := projectIn(ctx, list, t.spool, filepath.Join(t.spool.Folder(), anywhere)) // a project without sessions
+	keys := []string{capture.ReadyKey("")}
+	var failed []error                                                                      // an error in one project does not stop the others
+	nobody, err := projectIn(ctx, list, t.spool, filepath.Join(t.spool.Folder(), anywhere)) // a project without sessions
+	if err == nil {
+		err = t.keepFor(ctx, nobody, nil, folder, keys[0], last)
+	}
+	if err != nil {
+		failed = append(failed, err)
+	}
+	for _, f := range list.Folders {
+		key := capture.ReadyKey(f.Folder)
+		if f.Folder == "" || slices.Contains(keys, key) {
+			continue
+		}
+		if len(keys) > keepProjects {
+			break
+		}
+		keys = append(keys, key)
+		held, err := projectIn(ctx, list, t.spool, f.Folder)
 		if err == nil {
-			err = t.keepFor(ctx, nobody, nil, folder, keys[len(keys)-1], last)
+			err = t.keepFor(ctx, held, t.spacesIn(ctx, f.Folder), folder, key, last)
 		}
 		if err != nil {
-			failed = append(failed, err)
-		}
-		for _, f := range list.Folders {
-			key := capture.ReadyKey(id, f.Folder)
-			if f.Folder == "" || seen[key] {
-				continue
-			}
-			if seen[key] = true; len(seen) > keepProjects {
-				break
-			}
-			keys = append(keys, key)
-			held, err := projectIn(ctx, list, t.spool, f.Folder)
-			if err == nil {
-				err = t.keepFor(ctx, held, t.spacesIn(ctx, f.Folder), folder, key, last)
-			}
-			if err != nil {
-				failed = append(failed, fmt.Errorf("for sessions in %s: %w", f.Folder, err))
-			}
+			failed = append(failed, fmt.Errorf("for sessions in %s: %w", f.Folder, err))
 		}
 	}
 	givens, err := t.spool.Givens()

@@ -46,7 +46,7 @@ func TestKeepingFollowsKeys(t *testing.T) {
 	// signed takes a text, and reports whether its context has the name of a key.
 	signed := func(key string) bool {
 		t.Helper()
-		text, _, err := place.Take(capture.ReadyKey("", folder), func([]byte) error { return nil })
+		text, _, err := place.Take(capture.ReadyKey(folder), func([]byte) error { return nil })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -74,7 +74,7 @@ func TestKeepingFollowsKeys(t *testing.T) {
 	if !signed("k1") {
 		t.Error("k1 did not sign the second text")
 	}
-	if _, _, err := place.Take(capture.ReadyKey("", folder), func([]byte) error { return nil }); !errors.Is(err, ready.ErrNone) {
+	if _, _, err := place.Take(capture.ReadyKey(folder), func([]byte) error { return nil }); !errors.Is(err, ready.ErrNone) {
 		t.Errorf("without a change: %v", err)
 	}
 	authority.Replace(kerneltest.Ring(t, "k1", "k2"))

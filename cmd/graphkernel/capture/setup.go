@@ -62,6 +62,9 @@ name. As JSON:
 			if err != nil {
 				return err
 			}
+			if f.context != hook.DefaultPolicy && f.context != noContext && !f.eachPrompt {
+				return cli.Usagef("--context %s chooses what fits a prompt, and prompts get nothing: give --each-prompt, too, or leave it out; a session begins with a brief in any case", f.context)
+			}
 			return setup(c.Context(), a, agent, &f)
 		},
 	}

@@ -184,7 +184,7 @@ func signed(m *api.Memory) string {
 }
 
 func kindOf(kind string) string {
-	if kind == "hard_rule" {
+	if kind == ruleKind {
 		return "rule"
 	}
 	return strings.ReplaceAll(kind, "_", " ")

@@ -395,7 +395,7 @@ func (d *diagnosis) context(ctx context.Context, in *hooks.Installation) {
 	case err != nil:
 		d.add(of, wrong, "correct what the message names; until then sessions begin without a context", "a context would be refused now: %v", err)
 	default:
-		d.add(of, fine, "", "contexts would be given by %s", cmp.Or(string(hooks.ContextPolicy(in.Context)), "the kernel's default policy"))
+		d.add(of, fine, "", "a session would begin with a brief, and contexts would be given by %s", cmp.Or(string(hooks.ContextPolicy(in.Context)), "the kernel's default policy"))
 	}
 	if id := hooks.ContextPolicy(in.Context); id != "" {
 		d.add(of, note, "graphkernel setup "+of+", unless you chose it", "its hooks name the policy %s, so a better default does not reach them", id)

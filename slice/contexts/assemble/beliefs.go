@@ -154,7 +154,7 @@ func (g *beliefSource) gather() error {
 	return nil
 }
 
-// remember gathers the newest beliefs that owners and members stated, without constraints. What was said of a project is gathered only if the request names its space.
+// remember gathers the newest beliefs of owners and members, except constraints. Beliefs in the space of a project are gathered only if the request names the space.
 func (g *beliefSource) remember() {
 	quota := g.policy.Quotas[contexts.FromRemembered]
 	if quota == 0 || !g.asked.Counted() {

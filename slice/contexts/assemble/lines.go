@@ -10,7 +10,6 @@ import (
 	"github.com/graphkernel/graphkernel/retrieval"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/slice/contexts/quote"
-	"github.com/graphkernel/graphkernel/standing"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -24,10 +23,8 @@ const (
 // A session is a conversation in which an owner or a member said something.
 type session struct {
 	id      dag.ConversationID
-	newest  retrieval.Turn
-	spoken  *standing.Spoken
 	prompts []retrieval.Turn // of owners and members, the newest first
-	said    []retrieval.Turn // what the agent said last
+	said    []retrieval.Turn // the agent's last words
 	calls   []retrieval.Turn // of the agent, the newest first
 	failed  []retrieval.Turn // results that say that their call failed
 }
@@ -59,7 +56,7 @@ func (g lineSource) pickLines(ctx context.Context, words Words) ([]quote.Line, e
 	return quote.Pick(read, branch), nil
 }
 
-// lastSessions returns the sessions that the bounds allow, the newest first.
+// lastSessions returns the sessions that the bounds allow, the one with the newest prompt first.
 func (g lineSource) lastSessions(ctx context.Context, words Words) (sessions []session, err error) {
 	var newest []retrieval.Turn
 	err = words.Read(ctx, g.AsOf, g.head, func(x *retrieval.Index) {
@@ -77,11 +74,9 @@ func (g lineSource) lastSessions(ctx context.Context, words Words) (sessions []s
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(newest, func(a, b retrieval.Turn) int {
-		return cmp.Or(cmp.Compare(b.CreatedAt, a.CreatedAt), cmp.Compare(b.Seq, a.Seq))
-	})
+	slices.SortFunc(newest, later)
 	for _, t := range newest[:min(len(newest), 3*mostSessions)] {
-		s := session{id: t.Conversation, newest: t}
+		s := session{id: t.Conversation}
 		if err := g.lookAt(ctx, words, &s); err != nil {
 			return nil, err
 		}
@@ -92,10 +87,16 @@ func (g lineSource) lastSessions(ctx context.Context, words Words) (sessions []s
 			break
 		}
 	}
+	slices.SortFunc(sessions, func(a, b session) int { return later(a.prompts[0], b.prompts[0]) }) // others choose the times of their turns
 	return sessions, nil
 }
 
-// lookAt finds out which turns of a session are of interest.
+// later orders turns by descending time.
+func later(a, b retrieval.Turn) int {
+	return cmp.Or(cmp.Compare(b.CreatedAt, a.CreatedAt), cmp.Compare(b.Seq, a.Seq))
+}
+
+// lookAt sorts the turns of a session into its lists.
 func (g lineSource) lookAt(ctx context.Context, words Words, s *session) error {
 	var last dag.Seq
 	var turns []retrieval.Turn
@@ -109,12 +110,12 @@ func (g lineSource) lookAt(ctx context.Context, words Words, s *session) error {
 	}); err != nil {
 		return err
 	}
-	var err error
-	if s.spoken, err = g.epoch.Spoken(ctx, g.tenant, s.id, last, g.Reading); err != nil {
+	spoken, err := g.epoch.Spoken(ctx, g.tenant, s.id, last, g.Reading)
+	if err != nil {
 		return err
 	}
 	for _, t := range turns {
-		if err := g.countOne(s.spoken, t.ID); err != nil {
+		if err := g.countOne(spoken, t.ID); err != nil {
 			return err
 		}
 		switch of := g.counted[t.ID].Standing; {
@@ -132,7 +133,7 @@ func (g lineSource) lookAt(ctx context.Context, words Words, s *session) error {
 	return nil
 }
 
-// readPrompts reads what people said in a session.
+// readPrompts reads the prompts of a session.
 func (g lineSource) readPrompts(ctx context.Context, s *session, of *quote.Session) (err error) {
 	prompts := s.prompts
 	if n := len(prompts); n > mostPrompts {
@@ -142,7 +143,7 @@ func (g lineSource) readPrompts(ctx context.Context, s *session, of *quote.Sessi
 	return err
 }
 
-// readRest reads what the agent said and did in a session.
+// readRest reads the agent's words, calls and failures of a session.
 func (g lineSource) readRest(ctx context.Context, s *session, of *quote.Session) (err error) {
 	if of.Said, err = g.readTurns(ctx, s, s.said); err != nil {
 		return err

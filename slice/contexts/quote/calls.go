@@ -9,13 +9,14 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest"
 	"github.com/graphkernel/graphkernel/ingest/extract"
+	"github.com/graphkernel/graphkernel/slice/contexts"
 )
 
 // The attributes of turns that are read.
 const (
 	attrToolUse = extract.AttrToolUse
 	attrFolder  = ingest.AttrFolder
-	attrBranch  = "git_branch"
+	attrBranch  = contexts.AttrBranch
 )
 
 // A call is one tool call of a turn.
@@ -26,7 +27,8 @@ type call struct {
 
 // A member is a string in the input of a call.
 type member struct {
-	path []string // the names and places that lead to it
+	path []string // the names that lead to it; "#" stands for a place in an array
+	item int      // the place in the innermost array
 	span [2]int   // of its spelling in the text of the turn, without the quotation marks
 }
 
@@ -61,15 +63,15 @@ func membersOf(input string, at int) (found []member) {
 	}
 	var levels []level
 	d := json.NewDecoder(strings.NewReader(input))
-	path := func() (p []string) {
+	place := func() (m member) {
 		for _, l := range levels {
 			if l.array {
-				p = append(p, "#")
+				m.path, m.item = append(m.path, "#"), l.n
 			} else {
-				p = append(p, l.key)
+				m.path = append(m.path, l.key)
 			}
 		}
-		return p
+		return m
 	}
 	done := func() {
 		if n := len(levels); n > 0 {
@@ -98,7 +100,9 @@ func membersOf(input string, at int) (found []member) {
 				continue
 			}
 			from := before + strings.IndexByte(input[before:], '"') + 1
-			found = append(found, member{path(), [2]int{at + from, at + int(d.InputOffset()) - 1}})
+			m := place()
+			m.span = [2]int{at + from, at + int(d.InputOffset()) - 1}
+			found = append(found, m)
 			done()
 		default:
 			done()
@@ -147,41 +151,29 @@ func (c *call) file(folder string) (span [2]int, path string, ok bool) {
 	return span, c.text[span[0]:span[1]], span[1]-span[0] <= MaxLine
 }
 
-// todo returns the items of a list of tasks that are not done, if the call writes such a list.
+// todo returns the items of a list of tasks that are not done. ok reports whether the call writes such a list.
 func (c *call) todo() (spans [][2]int, ok bool) {
-	var item [2]int
 	for i := range c.members {
 		m := &c.members[i]
-		switch {
-		case m.is("todos", "#", "content") || m.is("plan", "#", "step"):
-			if item, ok = m.span, true; len(c.pending(i)) > 0 {
-				spans = append(spans, clipped(c.text, line1(c.text, item)))
-			}
+		if !m.is("todos", "#", "content") && !m.is("plan", "#", "step") {
+			continue
+		}
+		ok = true
+		done := slices.ContainsFunc(c.members, func(o member) bool {
+			return o.item == m.item && o.is(m.path[0], "#", "status") && slices.Contains(doneStates, c.spelled(&o))
+		})
+		if !done {
+			spans = append(spans, clipped(c.text, firstOf(c.text, m.span)))
 		}
 	}
 	return spans, ok
 }
 
-// pending returns the state of the item of a list to which a member belongs, "" if it is done.
-func (c *call) pending(i int) string {
-	for _, at := range [...]int{i - 3, i - 2, i - 1, i + 1, i + 2, i + 3} { // the members of an item are beside one another
-		if at < 0 || at >= len(c.members) {
-			continue
-		}
-		m := &c.members[at]
-		between := c.text[min(m.span[1], c.members[i].span[1]):max(m.span[0], c.members[i].span[0])]
-		if m.path[len(m.path)-1] == "status" && !strings.Contains(between, "}") {
-			if state := c.spelled(m); state != "completed" && state != "cancelled" && state != "deleted" {
-				return state
-			}
-			return ""
-		}
-	}
-	return ""
-}
+// doneStates are the states of tasks that need no more work.
+var doneStates = []string{"completed", "cancelled", "deleted"}
 
-// line1 shortens a span to the first line of the string that it spells.
-func line1(text string, s [2]int) [2]int {
+// firstOf shortens a span to the first line of the string that it spells.
+func firstOf(text string, s [2]int) [2]int {
 	if at := strings.Index(text[s[0]:s[1]], `\n`); at > 0 {
 		s[1] = s[0] + at
 	}
@@ -218,7 +210,7 @@ func afterFolder(text string, s [2]int) [2]int {
 			s[0] += at + len(" && ")
 		}
 	}
-	return line1(text, s)
+	return firstOf(text, s)
 }
 
 // commitMessage returns the first line of the message of the commit that a command makes. Quotation marks and line feeds of the command are escaped, since it is spelled in JSON.

@@ -1,5 +1,5 @@
-// Package quote finds the lines of a brief: the parts of what was said and done in the last sessions of a project that tell a new session most. It reads texts and
-// attributes of turns and no model, so the same sessions always give the same lines.
+// Package quote finds the lines of a brief: excerpts of the last sessions of a project for an agent that begins a new session. It reads texts and attributes of turns and
+// uses no model, so the same sessions always give the same lines.
 //
 //	for _, l := range quote.Pick(sessions, branch) { … l.Turn, l.Excerpt … }
 //
@@ -38,7 +38,7 @@ type Line struct {
 
 // Limits of the numbers of lines.
 const (
-	mostTold      = 3 // sessions of which more is told than decisions
+	mostTold      = 3 // sessions, and sessions on the branch, see Told
 	mostDecided   = 4
 	mostTodo      = 5
 	mostCommits   = 2
@@ -55,8 +55,7 @@ func (s *Session) Branch() string {
 	return s.Prompts[0].Body.Attrs[attrBranch]
 }
 
-// Told returns the places of the sessions of which more is told than what people decided: the newest, and the newest on a branch; if branch is "", on any. Of the sessions
-// only the prompts are looked at.
+// Told returns the places of the sessions whose turns Pick needs besides their prompts: the three newest sessions, and the three newest on a branch. It reads only the prompts.
 func Told(sessions []Session, branch string) (places []int) {
 	on := 0
 	for i := range sessions {
@@ -71,13 +70,14 @@ func Told(sessions []Session, branch string) (places []int) {
 	return places
 }
 
-// on reports whether the session may have been on a branch: it was, or it is not known where one of the two was.
+// on reports whether the session may have been on a branch. An unknown branch, of the session or of the caller, counts as the same branch.
 func (s *Session) on(branch string) bool {
 	return branch == "" || s.Branch() == "" || s.Branch() == branch
 }
 
-// Pick returns the lines of sessions, the newest session first, in the order in which a brief wants them: of all, what people decided; of the newest, if it was
-// on the branch, how it ended, what it was asked last and what is open; of others on the branch, how they ended; and which commands check all of the project. No turn has two lines.
+// Pick returns the lines of sessions, the most wanted line first. sessions begins with the newest. Every session contributes decisions; the newest session, if it was on the
+// branch, its end, its last question and its open work; other sessions on the branch their ends; and all sessions of Told the commands that check the whole project. No turn
+// has two lines.
 func Pick(sessions []Session, branch string) []Line {
 	p := picker{taken: map[dag.TurnID]bool{}}
 	told := Told(sessions, branch)
@@ -128,7 +128,7 @@ func Pick(sessions []Session, branch string) []Line {
 	return p.lines
 }
 
-// within reports whether a decision is in the line by which its prompt is quoted as a question, or before it, so that the prompt is quoted as a decision.
+// within reports whether the decision of a prompt is in the line of its question, or before it. Such a prompt becomes a decision, and no question.
 func within(text string, decision [2]int) bool {
 	span, ok := question(text)
 	return !ok || decision[0] < span[1]
@@ -158,7 +158,7 @@ func line(t Turn, as contexts.Label, spans ...[2]int) Line {
 	return Line{t.ID, e, contexts.Tokens(strings.Join(e.Lines(t.Body.Content), "\n"))}
 }
 
-// A course is what is told of a session. Every list begins with the newest line.
+// A course has the lines of one session. Every list begins with the newest line.
 type course struct {
 	asked, said, committed, failed, passed, todo, open []Line
 	commands                                           map[dag.TurnID]string // that passed
@@ -202,7 +202,7 @@ func courseOf(s *Session) (c course) {
 		for _, call := range callsIn(t.Body) {
 			if spans, ok := call.todo(); ok && !listed {
 				if listed = true; len(spans) > 0 {
-					c.todo = append(c.todo, line(t, contexts.Todo, first2(spans, mostTodo)...))
+					c.todo = append(c.todo, line(t, contexts.Todo, spans[:min(len(spans), mostTodo)]...))
 				}
 			}
 			if span, path, ok := call.file(t.Body.Attrs[attrFolder]); ok && writes && !failed {
@@ -240,5 +240,3 @@ func courseOf(s *Session) (c course) {
 	}
 	return c
 }
-
-func first2(spans [][2]int, n int) [][2]int { return spans[:min(n, len(spans), contexts.MaxSpans)] }

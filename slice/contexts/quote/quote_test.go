@@ -1,8 +1,6 @@
 package quote_test
 
 import (
-	"bufio"
-	"bytes"
 	"cmp"
 	"fmt"
 	"math/rand/v2"
@@ -14,6 +12,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/ingest"
+	"github.com/graphkernel/graphkernel/ingest/extract"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/slice/contexts/quote"
 )
@@ -243,29 +243,65 @@ func TestSpans(t *testing.T) {
 	}
 }
 
-// TestRealCalls reads the calls of real sessions: every path that is quoted is in the text as a file of the call, and nothing fails.
-func TestRealCalls(t *testing.T) {
+// TestRealSessions takes the lines of sessions of agents that others held. A path that is quoted is the end of one that the call touched, by the rules of package extract, a command
+// is part of one that it ran, and every span is of a line.
+func TestRealSessions(t *testing.T) {
 	folder := cmp.Or(os.Getenv("GRAPHKERNEL_DATA"), filepath.Join("..", "..", "..", "..", "shared", "data"))
-	paths, err := filepath.Glob(filepath.Join(folder, "entire", "claude-*.jsonl"))
+	paths, err := filepath.Glob(filepath.Join(folder, "*", "*.jsonl"))
 	if err != nil || len(paths) == 0 {
 		t.Skipf("SKIPPED: no sessions in %s; $GRAPHKERNEL_DATA names the folder of the data", folder)
 	}
-	lines := 0
+	seen := map[contexts.Label]int{}
 	for _, path := range paths {
-		data, err := os.ReadFile(path)
+		drafts := map[dag.TurnID]*dag.Draft{}
+		var s quote.Session
+		_, err := ingest.Read(t.Context(), path, ingest.Options{}, func(b *ingest.Batch) error {
+			for i := range b.Drafts {
+				d := &b.Drafts[i]
+				drafts[d.ID] = d
+				body := &dag.Body{Author: d.Author, Content: d.Content, Attrs: d.Attrs}
+				turn := []quote.Turn{{ID: d.ID, Body: body}}
+				switch {
+				case d.Role == dag.RoleUser && strings.HasPrefix(d.Author, "human:"):
+					s.Prompts = append(turn, s.Prompts...)
+				case d.Role == dag.RoleTool && extract.Fails(body):
+					s.Failed = append(turn, s.Failed...)
+				case d.Role == dag.RoleAssistant && extract.Says(body):
+					s.Said = append(turn, s.Said...)
+				case d.Role == dag.RoleAssistant:
+					s.Calls = append(turn, s.Calls...)
+				}
+			}
+			return nil
+		})
 		if err != nil {
-			t.Fatal(err)
+			continue // of another kind
 		}
-		var c course
-		for s := bufio.NewScanner(bytes.NewReader(data)); s.Scan(); {
-			if text := s.Text(); len(text) < 4000 && utf8.ValidString(text) {
-				c.calls("Bash", text, false)
-				c.asked(text)
+		for _, l := range quote.Pick([]quote.Session{s}, "") {
+			d := drafts[l.Turn]
+			seen[l.Excerpt.As]++
+			for _, span := range l.Excerpt.Spans {
+				said := d.Content[span[0]:span[1]]
+				switch l.Excerpt.As {
+				case contexts.Uncommitted:
+					if !slices.ContainsFunc(extract.TouchedByDraft(d), func(name string) bool { return strings.HasSuffix(strings.ToLower(name), strings.ToLower(said)) }) {
+						t.Errorf("%s: %q is none of %q", l.Turn, said, extract.TouchedByDraft(d))
+					}
+				case contexts.Passed, contexts.Failed, contexts.Committed:
+					if !strings.Contains(d.Content, "[tool_use ") || strings.Contains(said, `","`) || strings.HasPrefix(said, `"`) {
+						t.Errorf("%s: %q is no part of a command of\n%s", l.Turn, said, d.Content)
+					}
+				default:
+					if strings.Contains(said, "\n") || strings.TrimSpace(said) != said {
+						t.Errorf("%s: %q", l.Turn, said)
+					}
+				}
 			}
 		}
-		lines += len(told(&c))
 	}
-	if lines == 0 {
-		t.Error("there is no line")
+	for _, as := range []contexts.Label{contexts.Asked, contexts.Committed, contexts.Passed, contexts.Said, contexts.Uncommitted} {
+		if seen[as] == 0 {
+			t.Errorf("no line is labelled %s", as)
+		}
 	}
 }

@@ -13,7 +13,7 @@ const MaxLine = 200
 // leastPrompt is the minimum length of a prompt that is quoted as a question: a shorter one says little without what was said before it.
 const leastPrompt = 16
 
-// question returns the first line of a prompt that says something.
+// question returns the first line of a prompt with at least leastWords words.
 func question(text string) (span [2]int, ok bool) {
 	if !typed(text) {
 		return span, false
@@ -37,7 +37,8 @@ var word = regexp.MustCompile(`\pL[\pL\pN'’]*`)
 // leastWords is the minimum number of words of a prompt that is quoted as a question.
 const leastWords = 5
 
-// ending returns the first sentence of a message by which an agent says what it did or found; if there is none, the first line that says something.
+// ending returns the first sentence of an agent's message that reports a result, with the sentences after it in its line. Without such a sentence it returns the first long
+// line.
 func ending(text string) (span [2]int, ok bool) {
 	for _, s := range sentences(text) {
 		line := text[s[0]:s[1]]
@@ -49,7 +50,7 @@ func ending(text string) (span [2]int, ok bool) {
 	return span, ok && span[1]-span[0] >= leastTitle && !intends.MatchString(text[span[0]:span[1]])
 }
 
-// ended adds the sentences that follow in the line, as long as all have at most MaxLine bytes.
+// ended adds the next sentences of the line, up to MaxLine bytes in all.
 func ended(text string, s [2]int) [2]int {
 	for _, next := range sentences(text) {
 		if next[0] >= s[1] && next[1]-s[0] <= MaxLine && !strings.Contains(text[s[0]:next[1]], "\n") {
@@ -65,13 +66,13 @@ const leastEnding = 24
 // leastTitle is the minimum length of a line that is quoted as the end of a session although it is no sentence, in bytes.
 const leastTitle = 40
 
-// intends matches a sentence by which an agent says what it is about to do.
+// intends matches the beginning of a sentence that announces work.
 var intends = regexp.MustCompile(`^(?:Let me|I'll|I will|Now |Next,|Let's|Perfect|Great|Good|You're right|I need to|I see)\b`)
 
 // leastIntroduction is the minimum length of a line that is quoted although it ends with a colon.
 const leastIntroduction = 48
 
-// typed reports whether a person may have typed a prompt: commands of a client, and what it put there, are not.
+// typed reports whether a person may have typed a prompt. Commands and insertions of a client do not count.
 func typed(text string) bool {
 	return !strings.HasPrefix(text, "<") && !strings.HasPrefix(text, "/") && !strings.HasPrefix(text, "[") && !strings.HasPrefix(text, "Caveat:") &&
 		!strings.HasPrefix(text, "This session is being continued")
