@@ -21,7 +21,7 @@ func TestCorrected(t *testing.T) {
 		}
 	}
 	for _, text := range []string{
-		"we use npm, not at night", "the port is 8443, not the", "we use npm, not bert", "indent with tabs, not twice", "not now but later", "we use npm and not", "is it npm, not pnpm, or yarn", "use npm, not 8080",
+		"we use npm, not at night", "the port is 8443, not the", "we use npm, not bert", "use tabs, not npm", "use npm, not tabs", "indent with tabs, not twice", "not now but later", "we use npm and not", "is it npm, not pnpm, or yarn", "use npm, not 8080",
 		"we do not use npm but like it", "the port is not open but 8443 is",
 	} {
 		if got, err := Of(text, ""); err != nil || got.Predicate != soPred && got.Predicate != keyPred {

@@ -19,8 +19,8 @@ type mark struct {
 	Origin   string `json:"origin,omitempty"` // at the time
 }
 
-// Keep records the identity of a repository's project, so that moving the folder or adding an origin does not change it. It does nothing outside of repositories, or if an
-// identity is recorded already.
+// Keep records the identity of a repository's project, and its origin, so that moving the folder or adding an origin does not change the project. It does nothing outside of
+// repositories.
 func (p *Place) Keep(ctx context.Context) error {
 	if p.Common == "" {
 		return nil
@@ -33,15 +33,22 @@ func (p *Place) Keep(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	f, err := os.OpenFile(filepath.Join(p.Common, marker), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, fs.ErrExist) {
+	path := filepath.Join(p.Common, marker)
+	if was, err := read(path); err == nil && was == string(text)+"\n" {
 		return nil
 	}
+	f, err := os.CreateTemp(p.Common, marker)
 	if err != nil {
 		return err
 	}
 	_, err = f.Write(append(text, '\n'))
-	return errors.Join(err, f.Close())
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
 }
 
 // kept returns the recorded identity; "" if there is none, or if it was recorded for another origin.

@@ -150,8 +150,10 @@ func TestDecisions(t *testing.T) {
 		"add a page for orders\nand never show the prices":  "",
 		"never":              "",
 		"/clear never again": "",
-		"<command-name>never do this</command-name>": "",
-		strings.Repeat("never again ", 400):          "",
+		"<command-name>never do this</command-name>":                     "",
+		strings.Repeat("never again ", 400):                              "",
+		strings.Repeat("It was pasted. ", 120) + "Never use it.":         "",
+		"Never mend the door. " + strings.Repeat("It was pasted. ", 120): "Never mend the door.",
 	} {
 		var c course
 		c.asked(text)
@@ -166,6 +168,36 @@ func TestDecisions(t *testing.T) {
 		}
 	}
 }
+
+// TestEndings finds the sentence that reports a result, and none that only announces work.
+func TestEndings(t *testing.T) {
+	for text, want := range map[string]string{
+		"Let me write the tests of the form now. All of its tests pass with long words.": "said: All of its tests pass with long words.",
+		"Now I will look at the door of the shop.":                                       "",
+		"Done.": "",
+		"# The door of the shop\n\n1. It is blue and it is open all day.\n\nThe door is painted and it is dry.": "said: The door is painted and it is dry.",
+	} {
+		var c course
+		c.said(text)
+		if got := strings.Join(told(&c), "; "); got != want {
+			t.Errorf("of %q it is told %q, want %q", text, got, want)
+		}
+	}
+}
+
+// TestUndone leaves out files that were taken back after they were written, and not files that were written after that.
+func TestUndone(t *testing.T) {
+	var c course
+	c.asked("Please mend the door of the shop today")
+	c.calls("Edit", `{"file_path":"/src/shop/new.go"}`, false)
+	c.calls("Bash", `{"command":"git checkout -- ."}`, false)
+	c.calls("Edit", `{"file_path":"/src/shop/old.go"}`, false)
+	if got, want := told(&c), []string{"uncommitted: new.go", "asked: Please mend the door of the shop today"}; !slices.Equal(sorted(got), sorted(want)) {
+		t.Errorf("it is told %q, want %q", got, want)
+	}
+}
+
+func sorted(list []string) []string { return slices.Sorted(slices.Values(list)) }
 
 // TestSpans holds that every span of random texts is a line's part that divides no character, and that no turn has two lines.
 func TestSpans(t *testing.T) {

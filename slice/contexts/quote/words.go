@@ -171,7 +171,7 @@ func sentences(text string) (all [][2]int) {
 	for at := 0; at <= len(text); at++ {
 		ends := at == len(text) || text[at] == '\n'
 		if !ends {
-			ends = at > from && strings.IndexByte(".!?", text[at-1]) >= 0 && text[at] == ' '
+			ends = at > from && strings.IndexByte(".!?", text[at-1]) >= 0 && text[at] == ' ' && !isNumber(text[from:at-1])
 		}
 		if ends {
 			if a, b := trimmed(text, from, at); a < b {
@@ -181,4 +181,10 @@ func sentences(text string) (all [][2]int) {
 		}
 	}
 	return all
+}
+
+// isNumber reports whether a text is the number before an item of a list: its full stop ends no sentence.
+func isNumber(text string) bool {
+	text = strings.TrimLeft(text, " \t*>")
+	return text != "" && strings.Trim(text, "0123456789") == ""
 }
