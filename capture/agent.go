@@ -36,6 +36,7 @@ type dialect struct {
 	folder   string // the settings folder below the folder that variable names; "" if variable names the settings folder
 	home     string // the settings folder below the home folder, used if variable is not set
 	file     string
+	plugins  string // the folder below the settings folder from which plugins are loaded; "" if there is none
 
 	events    [][2]string // pairs of this package's name and the agent's name of an event, in the order in which hooks are added
 	second    int         // how many units of a hook's timeout make a second
@@ -57,7 +58,7 @@ func sameNames(names ...string) (events [][2]string) {
 // CLI, hooks reference.
 var dialects = map[Agent]dialect{
 	ClaudeCode: {
-		program: "claude", sessions: "projects", variable: "CLAUDE_CONFIG_DIR", home: ".claude", file: "settings.json",
+		program: "claude", sessions: "projects", variable: "CLAUDE_CONFIG_DIR", home: ".claude", file: "settings.json", plugins: "skills",
 		events: sameNames(SessionStart, UserPromptSubmit, PreToolUse, PostToolUse, "PostToolUseFailure", Stop, SubagentStop, PreCompact, SessionEnd),
 		second: 1, onFailure: true, switches: []hookSwitch{{[]string{"disableAllHooks"}, true, false}, {[]string{"allowManagedHooksOnly"}, true, true}},
 	},

@@ -53,19 +53,26 @@ func HooksOff(agent Agent, settings []byte, managed bool) string {
 		if s.managed && !managed {
 			continue
 		}
-		value := json.RawMessage(settings)
-		for _, name := range s.path {
-			o, err := membersOf(value)
-			if err != nil {
-				value = nil
-				break
-			}
-			value = o.get(name, "null")
+		if off := s.in(settings); off != "" {
+			return off
 		}
-		var is *bool
-		if json.Unmarshal(value, &is) == nil && is != nil && *is == s.off {
-			return s.String()
+	}
+	return ""
+}
+
+// in returns the switch as text if settings turn it off, and otherwise "".
+func (s *hookSwitch) in(settings []byte) string {
+	value := json.RawMessage(settings)
+	for _, name := range s.path {
+		o, err := membersOf(value)
+		if err != nil {
+			return ""
 		}
+		value = o.get(name, "null")
+	}
+	var is *bool
+	if json.Unmarshal(value, &is) == nil && is != nil && *is == s.off {
+		return s.String()
 	}
 	return ""
 }

@@ -25,20 +25,30 @@ type codingAgent struct {
 	env     func(url string) []string
 	config  func(t *testing.T, home, url string)
 	args    func(prompt string) []string
+	plugin  bool // setup finds the agent's program, and makes a plugin
 }
 
 // marker is a file that the agent's command would make.
 const marker = "made-by-the-agent"
 
-var codingAgents = []codingAgent{
-	{
-		name: capture.ClaudeCode, program: "GKTEST_CLAUDE",
-		calls: map[string]any{"Bash": map[string]any{"command": "touch " + marker, "description": "make a file"}},
-		env: func(url string) []string {
-			return []string{"ANTHROPIC_BASE_URL=" + url, "ANTHROPIC_API_KEY=none", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1"}
-		},
-		args: func(prompt string) []string { return []string{"-p", prompt, "--allowedTools", "Bash"} },
+// claudeCode is Claude Code with hooks in its settings.
+var claudeCode = codingAgent{
+	name: capture.ClaudeCode, program: "GKTEST_CLAUDE",
+	calls: map[string]any{"Bash": map[string]any{"command": "touch " + marker, "description": "make a file"}},
+	env: func(url string) []string {
+		return []string{"ANTHROPIC_BASE_URL=" + url, "ANTHROPIC_API_KEY=none", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1"}
 	},
+	args: func(prompt string) []string { return []string{"-p", prompt, "--allowedTools", "Bash"} },
+}
+
+func withPlugin(agent codingAgent) codingAgent {
+	agent.plugin = true
+	return agent
+}
+
+var codingAgents = []codingAgent{
+	claudeCode,
+	withPlugin(claudeCode),
 	{
 		name: capture.Codex, program: "GKTEST_CODEX",
 		calls: map[string]any{"exec_command": map[string]any{"cmd": "touch " + marker}, "shell_command": map[string]any{"command": "touch " + marker}},
@@ -80,7 +90,11 @@ func write(t *testing.T, path, text string) {
 func TestCodingAgents(t *testing.T) {
 	t.Parallel()
 	for _, agent := range codingAgents {
-		t.Run(string(agent.name), func(t *testing.T) {
+		name := string(agent.name)
+		if agent.plugin {
+			name += " with the plugin"
+		}
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			program := os.Getenv(agent.program)
 			if program == "" {
@@ -104,7 +118,14 @@ func TestCodingAgents(t *testing.T) {
 			write(t, filepath.Join(home, "rules.json"), `{"policy_id":"deny@1","policy":{"type":"deny_rules_v1","rules":[{"tool":".*","argument":"`+marker+`","reason":"nobody asked for that file"}]}}`)
 			graphkernel(t, home, "keys", "init")
 			graphkernel(t, home, "policy", "add", filepath.Join(home, "rules.json"))
-			graphkernel(t, home, "setup", string(agent.name), "--guard", "deny@1", "--yes")
+			env := gkEnv(home)
+			if agent.plugin {
+				env = append(env, "PATH="+filepath.Dir(program)+string(filepath.ListSeparator)+os.Getenv("PATH"))
+			}
+			graphkernelWith(t, env, "setup", string(agent.name), "--guard", "deny@1", "--yes")
+			if _, err := os.Stat(agent.name.SettingsFile(func(name string) string { return map[string]string{"HOME": home}[name] })); agent.plugin && err == nil {
+				t.Error("setup wrote settings, and a plugin was to have the hooks")
+			}
 
 			say := func(prompt string) string {
 				ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
@@ -132,6 +153,10 @@ func TestCodingAgents(t *testing.T) {
 				t.Fatalf("%d sessions wait, %v", len(waiting.Sessions), err)
 			}
 			first := waiting.Sessions[0].Transcript
+
+			if said := strings.Join(model.Asked(), "\n"); agent.plugin && !(strings.Contains(said, "mcp__plugin_graphkernel_graphkernel__recall_memories") && strings.Contains(said, "graphkernel:memory")) {
+				t.Error("the model was not told of the plugin's tools and its skill")
+			}
 
 			model.Calls = nil
 			say("Is that port open?")

@@ -22,6 +22,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/graphkernel/graphkernel/capture"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/demo"
 	"github.com/graphkernel/graphkernel/internal/pgtest"
@@ -31,7 +32,27 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"graphkernel": main})
+	testscript.Main(withoutAgents{m}, map[string]func(){"graphkernel": main})
+}
+
+// withoutAgents runs tests as on a machine whose agents do not tell their versions, whichever are installed.
+type withoutAgents struct{ m *testing.M }
+
+func (w withoutAgents) Run() (code int) {
+	folder, err := os.MkdirTemp("", "agents")
+	if err != nil {
+		panic(err)
+	}
+	defer func() { _ = os.RemoveAll(folder) }()
+	for _, agent := range capture.Agents {
+		if err := os.WriteFile(filepath.Join(folder, agent.Program()), []byte("#!/bin/sh\nexit 1\n"), 0o700); err != nil { //nolint:gosec // a program
+			panic(err)
+		}
+	}
+	if err := os.Setenv("PATH", folder+string(filepath.ListSeparator)+os.Getenv("PATH")); err != nil {
+		panic(err)
+	}
+	return w.m.Run()
 }
 
 // TestScripts runs testdata/script. Beside testscript's own commands there are:

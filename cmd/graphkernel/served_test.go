@@ -56,8 +56,13 @@ func gkEnv(folder string) []string {
 
 func graphkernel(t *testing.T, folder string, args ...string) []byte {
 	t.Helper()
+	return graphkernelWith(t, gkEnv(folder), args...)
+}
+
+func graphkernelWith(t *testing.T, env []string, args ...string) []byte {
+	t.Helper()
 	c := exec.Command("graphkernel", args...)
-	c.Env = gkEnv(folder)
+	c.Env = env
 	var stderr bytes.Buffer
 	c.Stderr = &stderr
 	out, err := c.Output()

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/capture"
 )
 
 // TestInstructions opens a session with every set of tools, and with every tool alone, in every role. Its instructions name no tool that the session has not, and
@@ -68,5 +69,28 @@ func TestNoSpace(t *testing.T) {
 			}
 		}
 		believed(t, k)
+	}
+}
+
+// TestSkill holds that the skill of the plugin names tools that its server has, and no others.
+func TestSkill(t *testing.T) {
+	t.Parallel()
+	files, err := capture.PluginFiles("graphkernel", "mcp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	skill := string(files["skills/memory/SKILL.md"])
+	has, _ := toolsOf(t, over(t, New(testKernel(t), Options{}), identity(access.Agent)))
+	named := 0
+	for _, m := range regexp.MustCompile("`([a-z_]+)`").FindAllStringSubmatch(skill, -1) {
+		switch {
+		case slices.Contains(has, m[1]):
+			named++
+		case m[1] != "graphkernel":
+			t.Errorf("the session has no tool %s", m[1])
+		}
+	}
+	if named < 6 {
+		t.Errorf("the skill names %d tools", named)
 	}
 }

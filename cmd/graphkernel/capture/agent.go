@@ -2,9 +2,6 @@ package capture
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,7 +19,7 @@ import (
 // An Installation describes the hooks of this program in an agent's settings.
 type Installation struct {
 	Agent    capture.Agent
-	Settings string    // the file of the settings
+	Settings string    // the file with the hooks
 	Since    time.Time // when the file was written last
 	Hooks    int       // hooks of this program
 	Missing  []string  // programs that hooks name and that do not exist
@@ -36,23 +33,24 @@ type Installation struct {
 
 // Inspect returns what is installed for an agent, or nil if the agent's settings have no folder.
 func Inspect(ctx context.Context, a *cli.App, agent capture.Agent) (*Installation, error) {
-	path, err := settingsOf(a, agent, "")
+	t, err := targetOf(a, agent, "")
 	if err != nil {
 		return nil, err
 	}
-	data, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		if _, err := os.Stat(filepath.Dir(path)); err != nil {
-			return nil, nil
-		}
-		data, err = nil, nil
+	if _, err := os.Stat(filepath.Dir(t.settings)); err != nil {
+		return nil, nil
 	}
+	data, err := readIfThere(t.settings)
 	if err != nil {
 		return nil, err
 	}
-	hooks, lines, err := capture.Installed(agent, data)
+	hooks, lines, err := t.installed()
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, err
+	}
+	path := t.settings
+	if of, _, err := capture.Installed(agent, data); err == nil && len(of) < len(hooks) {
+		path = t.hooks()
 	}
 	spool, err := a.Settings.Spool()
 	if err != nil {
@@ -77,11 +75,17 @@ func Inspect(ctx context.Context, a *cli.App, agent capture.Agent) (*Installatio
 			in.Context = line[at+1]
 		}
 	}
-	in.Off = switchedOff(agent, path, data)
-	if in.Guard, err = guardOf(agent, data); err != nil {
+	in.Off = switchedOff(agent, t.settings, data)
+	if off := capture.PluginOff(data); in.Off == "" && off != "" && path != t.settings {
+		in.Off = off + " in " + t.settings
+	}
+	if in.Guard, err = t.guard(); err != nil {
 		return nil, err
 	}
 	in.Version = versionOf(ctx, a.Settings.Getenv, agent.Program())
+	if in.Off == "" && path != t.settings && in.Version != "" && olderThan(in.Version, pluginSince...) {
+		in.Off = "version " + in.Version + " loads no plugin; graphkernel setup " + string(agent) + " puts the hooks where it finds them"
+	}
 	in.Old = agent == capture.ClaudeCode && in.Version != "" && olderThan(in.Version, 2, 1, 295)
 	return in, nil
 }

@@ -2,7 +2,6 @@ package capture
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -11,7 +10,6 @@ import (
 	"runtime"
 	"slices"
 
-	"github.com/rogpeppe/go-internal/diff"
 	"github.com/spf13/cobra"
 
 	"github.com/graphkernel/graphkernel/capture"
@@ -37,7 +35,9 @@ func setupCommand(a *cli.App) *cobra.Command {
 		Short: "Capture an agent's sessions automatically",
 		Long: `Adds hooks to the settings of an agent (claude-code, codex, gemini), so that its sessions are captured while
 they are written. The difference is shown before anything is changed, and nothing else in the settings
-changes. A hook takes a few milliseconds and notes that a session has grown. The turns come from the agent's
+changes. Claude Code 2.1.160 and newer gets a plugin instead: a folder with the hooks, the tools of
+graphkernel mcp, and a skill that says when to use these. With --settings the hooks go into that file in any
+case. A hook takes a few milliseconds and notes that a session has grown. The turns come from the agent's
 own transcript, by the same importer as with graphkernel import.
 
 When a session starts, a hook also tells the agent the brief of the project (graphkernel brief): your rules, what
@@ -49,7 +49,7 @@ after a person has trusted them (/hooks).
 The sessions are stored in the store, or by the service, that the flags and the environment of this command
 name. As JSON:
 
-  {"settings","changed","content"} (content with --print alone)`,
+  {"settings","plugin","changed","content"}  settings is the file with the hooks; content with --print alone`,
 		Example: `  graphkernel setup claude-code
   graphkernel setup codex
   graphkernel setup claude-code --guard deny@1 --each-prompt
@@ -68,10 +68,10 @@ name. As JSON:
 			return setup(c.Context(), a, agent, &f)
 		},
 	}
-	c.Flags().BoolVar(&f.print, "print", false, "print the settings as they would be, and change nothing")
-	c.Flags().BoolVar(&f.undo, "undo", false, "remove the hooks that setup added")
+	c.Flags().BoolVar(&f.print, "print", false, "print the settings, or the files of the plugin, as they would be, and change nothing")
+	c.Flags().BoolVar(&f.undo, "undo", false, "remove the hooks and the plugin that setup added")
 	c.Flags().BoolVar(&f.yes, "yes", false, "change the settings without asking")
-	c.Flags().StringVar(&f.settings, "settings", "", "the file of the agent's settings (default: the user's settings)")
+	c.Flags().StringVar(&f.settings, "settings", "", "the file of settings into which the hooks go (default: the plugin, or the user's settings)")
 	c.Flags().StringVar(&f.context, "context", hook.DefaultPolicy, "the policy that chooses what fits a prompt, with --each-prompt; default is the kernel's; none leaves out the brief at the start of a session, too")
 	c.Flags().BoolVar(&f.eachPrompt, "each-prompt", false, "also tell the agent what fits each prompt")
 	c.Flags().StringVar(&f.guard, "guard", "", "refuse the tool calls that this policy (deny_rules_v1) denies, and all calls while they cannot be judged; none removes the guard")
@@ -85,18 +85,13 @@ name. As JSON:
 }
 
 func setup(ctx context.Context, a *cli.App, agent capture.Agent, f *setupFlags) error {
-	path, err := settingsOf(a, agent, f.settings)
+	t, err := targetOf(a, agent, f.settings)
 	if err != nil {
 		return err
 	}
-	before, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	var after []byte
-	was, err := guardOf(agent, before)
+	was, err := t.guard()
 	if err != nil {
-		return fmt.Errorf("%s: %w; nothing was changed", path, err)
+		return fmt.Errorf("%w; nothing was changed", err)
 	}
 	if f.guard == "" && was != "" && !f.undo {
 		return cli.Usagef("tool calls are judged by %s; give --guard %s to keep that, or --guard %s to remove the guard", was, was, noContext)
@@ -104,38 +99,31 @@ func setup(ctx context.Context, a *cli.App, agent capture.Agent, f *setupFlags) 
 	if f.guard == noContext {
 		f.guard = ""
 	}
-	if f.undo {
-		after, err = capture.WithoutHooks(before)
-	} else {
-		if err := checkPolicies(ctx, a, f); err != nil {
-			return err
-		}
-		var hooks []capture.Hook
-		if hooks, err = hooksFor(a, agent, f); err == nil {
-			after, err = capture.WithHooks(agent, before, hooks)
-		}
-	}
-	if errors.Is(err, capture.ErrSettings) {
-		return fmt.Errorf("%s: %w; nothing was changed", path, err)
-	}
+	p, err := planOf(ctx, a, &t, f)
 	if err != nil {
 		return err
 	}
+	out := setupJSON{Settings: p.edits[0].path}
+	if p.plugin {
+		out.Plugin = t.plugin
+	}
 	if f.print {
-		return a.IO.Print(setupJSON{Settings: path, Content: string(after)}, func(w io.Writer) { _, _ = w.Write(after) }) // the program reports a write error
+		out.Content = string(p.edits[0].after)
+		return a.IO.Print(out, p.print)
 	}
-	change := diff.Diff(path, before, path, after)
-	if change == nil || f.undo && before == nil {
-		a.IO.Note("%s %s; nothing was changed", path, map[bool]string{false: "already has these hooks", true: "has none of these hooks"}[f.undo])
-		return a.IO.Print(setupJSON{Settings: path}, func(io.Writer) {})
+	change, where := p.diff()
+	if change == "" {
+		a.IO.Note("%s %s; nothing was changed", out.Settings, map[bool]string{false: "already has these hooks", true: "has none of these hooks"}[f.undo])
+		return a.IO.Print(out, func(io.Writer) {})
 	}
-	if err := agree(a, string(change), path, f.yes); err != nil {
+	if err := agree(a, change, where, f.yes); err != nil {
 		return err
 	}
-	if err := writeSettings(path, after); err != nil {
+	if err := p.apply(t.plugin); err != nil {
 		return err
 	}
-	return a.IO.Print(setupJSON{Settings: path, Changed: true}, func(w io.Writer) {
+	out.Changed = true
+	return a.IO.Print(out, func(w io.Writer) {
 		if f.undo {
 			fmt.Fprintf(w, "sessions of %s are no longer captured; captured turns stay, and so do the keys that signed contexts; the process that answers hooks ends %g minutes after the last hook\n", agent, idle.Minutes())
 		}
@@ -155,25 +143,42 @@ func setup(ctx context.Context, a *cli.App, agent capture.Agent, f *setupFlags) 
 		if agent == capture.Codex {
 			fmt.Fprintln(w, "codex runs these hooks once you have trusted them: type /hooks in a session")
 		}
+		if p.plugin {
+			fmt.Fprintf(w, "the plugin %s has the hooks, the tools of graphkernel mcp, and a skill that says when to use these\n", t.plugin)
+		} else if t.plugin != "" {
+			fmt.Fprintf(w, "the agent gets the tools of graphkernel mcp, which find what was said, with: claude mcp add --scope user graphkernel -- %s\n", capture.CommandLine(p.server...))
+		}
 	})
 }
 
-// guardOf returns the policy by which a hook in the settings judges tool calls; "" if there is none.
-func guardOf(agent capture.Agent, settings []byte) (string, error) {
-	hooks, lines, err := capture.Installed(agent, settings)
+// A plan says what setup changes.
+type plan struct {
+	edits
+	plugin bool     // the hooks are in the plugin
+	server []string // the command line of the MCP server
+}
+
+// planOf returns the changes that the flags ask for.
+func planOf(ctx context.Context, a *cli.App, t *target, f *setupFlags) (p plan, err error) {
+	if f.undo {
+		p.edits, err = t.remove()
+		return p, err
+	}
+	if err := checkPolicies(ctx, a, f); err != nil {
+		return p, err
+	}
+	hooks, server, err := hooksFor(a, t.agent, f)
 	if err != nil {
-		return "", err
+		return p, err
 	}
-	for i, h := range hooks {
-		if at := slices.Index(lines[i], "--guard"); h.Event == capture.PreToolUse && at >= 0 && at+1 < len(lines[i]) {
-			return lines[i][at+1], nil
-		}
-	}
-	return "", nil
+	p.plugin, p.server = t.takesPlugin(ctx, a), server
+	p.edits, err = t.install(p.plugin, hooks, server)
+	return p, err
 }
 
 type setupJSON struct {
-	Settings string `json:"settings"`
+	Settings string `json:"settings"` // the file with the hooks
+	Plugin   string `json:"plugin,omitempty"`
 	Changed  bool   `json:"changed"`
 	Content  string `json:"content,omitempty"`
 }
@@ -217,19 +222,19 @@ func writeSettings(path string, data []byte) error {
 	return os.Chmod(path, mode)
 }
 
-// hooksFor returns the hooks for an agent. They run graphkernel-hook if it is next to this program, and otherwise this program.
-func hooksFor(a *cli.App, agent capture.Agent, f *setupFlags) ([]capture.Hook, error) {
+// hooksFor returns the hooks for an agent, and the command line of the MCP server. Hooks run graphkernel-hook if it is next to this program, and otherwise this program.
+func hooksFor(a *cli.App, agent capture.Agent, f *setupFlags) (hooks []capture.Hook, server []string, err error) {
 	self, err := os.Executable()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	spool, err := a.Settings.Spool()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	flags, err := a.Settings.Flags()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	program := []string{self, "hook"}
 	small := filepath.Join(filepath.Dir(self), "graphkernel-hook")
@@ -243,7 +248,6 @@ func hooksFor(a *cli.App, agent capture.Agent, f *setupFlags) ([]capture.Hook, e
 		return capture.CommandLine(slices.Concat(program, []string{string(agent), spool.Folder()}, more)...)
 	}
 	captures := command()
-	var hooks []capture.Hook
 	if f.guard != "" {
 		hooks = append(hooks, capture.Hook{Event: capture.PreToolUse, Command: command(append([]string{"--guard", f.guard}, flags...)...), Blocks: true})
 	}
@@ -254,7 +258,7 @@ func hooksFor(a *cli.App, agent capture.Agent, f *setupFlags) ([]capture.Hook, e
 		}
 		hooks = append(hooks, h)
 	}
-	return hooks, nil
+	return hooks, slices.Concat([]string{self, "mcp"}, flags), nil
 }
 
 // prepareBy adds a policy by which contexts are prepared for hooks.
