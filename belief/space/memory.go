@@ -118,8 +118,12 @@ func (k Memories) Remember(ctx context.Context, tenant dag.Tenant, in api.NewMem
 	if err != nil && !makes {
 		return out, err
 	}
-	if same := slices.IndexFunc(list, func(m heldMemory) bool { return m.revision.Text == in.Text && m.Kind == r.Kind }); same >= 0 {
+	var changes *heldMemory // the same text, which the request makes one of another kind
+	if same := sameText(list, &in, r.Kind); same >= 0 {
 		switch old := &list[same]; {
+		case old.Kind != r.Kind && given != "" && may:
+			changes = old
+		case old.Kind != r.Kind && (given != "" || may && old.Proposed): // another one: the kind that an agent gave a text is not the person's
 		case may && old.Proposed: // a person repeats the proposal
 			r.Item = cmp.Or(r.Item, old.revision.Item)
 		case r.Item != "" && r.Item != old.revision.Item:
@@ -138,7 +142,34 @@ func (k Memories) Remember(ctx context.Context, tenant dag.Tenant, in api.NewMem
 	if err != nil {
 		return out, err
 	}
-	return k.remembered(ctx, tenant, r, o, list, may)
+	out, err = k.remembered(ctx, tenant, r, o, list, may)
+	if err != nil || changes == nil || out.Result != journal.Changed {
+		return out, err
+	}
+	return k.insteadOf(ctx, tenant, &in, changes, out)
+}
+
+// sameText returns the index of the memory that has the text of a request: of its kind if there is one, else of any; -1 if there is none.
+func sameText(list []heldMemory, in *api.NewMemory, kind string) int {
+	same := func(m heldMemory) bool { return m.revision.Text == in.Text }
+	if i := slices.IndexFunc(list, func(m heldMemory) bool { return same(m) && m.Kind == kind }); i >= 0 {
+		return i
+	}
+	return slices.IndexFunc(list, same)
+}
+
+// insteadOf forgets a memory whose text is remembered as another kind now.
+func (k Memories) insteadOf(ctx context.Context, tenant dag.Tenant, in *api.NewMemory, old *heldMemory, now api.Remembered) (api.Remembered, error) {
+	now.Nearest = nil // it is the same text
+	if slices.ContainsFunc(now.GaveWay, func(m api.Memory) bool { return m.ID == old.ID }) {
+		return now, nil
+	}
+	gone, err := k.Forget(ctx, tenant, api.OldMemory{ID: old.ID, Reason: cmp.Or(in.Reason, replacedBy+now.ID), DryRun: in.DryRun})
+	if err != nil {
+		return now, fmt.Errorf("%s is remembered; what has the same text and is a %s could not be forgotten: %w", cmp.Or(now.ID, "the text"), old.Kind, err)
+	}
+	now.GaveWay = append(now.GaveWay, gone.Forgotten)
+	return now, nil
 }
 
 // inherited returns the kind of what a text would end, if that is one kind, so that a rule that is said anew stays one; else the kind of the request.

@@ -1,6 +1,7 @@
 package space_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -610,5 +611,54 @@ func TestPagesOfMemories(t *testing.T) {
 	must(b.Remember(ctx, tenant, api.NewMemory{Text: "the newest of all"}))
 	if old := must(b.List(ctx, tenant, api.MemoriesQuery{AsOf: before, Words: "newest"})).Memories; slices.ContainsFunc(old, func(m api.Memory) bool { return m.Text == "the newest of all" }) {
 		t.Errorf("%q", texts(old))
+	}
+}
+
+// TestKindsOfText says one text twice, as each kind, by a person and by an agent. Only a person changes the kind of a text, and what an agent made a rule is none by a person's
+// saying the text.
+func TestKindsOfText(t *testing.T) {
+	const text = "Doors are blue."
+	k, agent := remembering(t)
+	b, person := k.Beliefs(), t.Context()
+	by := map[string]context.Context{"person": person, "agent": agent}
+	said := func(kind, who string) string { return kind + " of " + who }
+	n := 0
+	for _, firstBy := range []string{"person", "agent"} {
+		for _, first := range []string{"fact", "hard_rule"} {
+			for _, nextBy := range []string{"person", "agent"} {
+				for _, next := range []string{"", "fact", "hard_rule"} {
+					n++
+					in := belief.Space(fmt.Sprintf("projects/k%d", n))
+					old := must(b.Remember(by[firstBy], tenant, api.NewMemory{Text: text, Kind: first, Project: in}))
+					would := must(b.Remember(by[nextBy], tenant, api.NewMemory{Text: text, Kind: next, Project: in, DryRun: true}))
+					got := must(b.Remember(by[nextBy], tenant, api.NewMemory{Text: text, Kind: next, Project: in}))
+					want := []string{said(first, firstBy)}
+					switch is := cmp.Or(next, "fact"); {
+					case is == first:
+						want = []string{said(first, map[bool]string{true: "person", false: "agent"}[firstBy == "person" || nextBy == "person"])}
+					case nextBy == "person" && next != "":
+						want = []string{said(next, "person")}
+					case nextBy == "agent" && (next == "" || firstBy == "agent"), nextBy == "person" && next == "" && firstBy == "person": // it is remembered already
+					default:
+						want = append(want, said(is, nextBy))
+					}
+					var list []string
+					for _, m := range must(b.List(person, tenant, api.MemoriesQuery{Project: in})).Memories {
+						list = append(list, said(m.Kind, map[bool]string{true: "agent", false: "person"}[m.Proposed]))
+					}
+					slices.Sort(list)
+					slices.Sort(want)
+					if !slices.Equal(list, want) {
+						t.Errorf("%s by %s, then %q by %s: %q, want %q", first, firstBy, next, nextBy, list, want)
+					}
+					if changes := next != "" && next != first && nextBy == "person"; changes != (len(got.GaveWay) == 1 && got.GaveWay[0].ID == old.ID && got.ID != old.ID && got.Nearest == nil) {
+						t.Errorf("%s by %s, then %q by %s: %+v", first, firstBy, next, nextBy, got)
+					}
+					if would.Result != got.Result || len(would.GaveWay) != len(got.GaveWay) {
+						t.Errorf("%s by %s, then %q by %s: would be %+v, is %+v", first, firstBy, next, nextBy, would, got)
+					}
+				}
+			}
+		}
 	}
 }

@@ -190,6 +190,9 @@ func (a *App) Root() *cobra.Command {
 			if a.IO.Output == "json" && c.HasParent() && c.Parent().Name() == "completion" {
 				return Usagef("%s writes a script for a shell; leave out --output json", c.CommandPath())
 			}
+			if err := groupError(c.ValidateFlagGroups()); err != nil {
+				return err
+			}
 			if err := a.Settings.checkServer(c); err != nil {
 				return err
 			}

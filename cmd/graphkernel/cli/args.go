@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -83,6 +84,21 @@ func flagError(err error) error {
 		return fmt.Errorf("--%s is %.40q, which is out of range; want %s", f.Name, of.GetValue(), want)
 	}
 	return fmt.Errorf("--%s is %.40q, want %s", f.Name, of.GetValue(), want)
+}
+
+// exclusive matches cobra's error for flags that exclude each other, and takes the flags that were given.
+var exclusive = regexp.MustCompile(`; \[([^\]]+)\] were all set$`)
+
+// groupError makes the error of flags that exclude each other one that names them.
+func groupError(err error) error {
+	if err == nil {
+		return nil
+	}
+	given := exclusive.FindStringSubmatch(err.Error())
+	if given == nil {
+		return Usage(err)
+	}
+	return Usagef("give one of --%s, not all", strings.ReplaceAll(given[1], " ", " and --"))
 }
 
 // TimeOrNone returns the text of a time, or "" for the zero time.
