@@ -27,6 +27,9 @@ var (
 	MemoryHistory = declare[MemoryName, MemoryStates](Spec{ID: "memoryHistory", Method: "GET", Path: "/api/memories/history", Tag: "memories", May: access.Recall, Fails: []int{404, 422},
 		Says: "List what a memory said, from the first text to the last",
 		Curl: `curl -sS "$URL/api/memories/history?words=deploys" -H "Authorization: Bearer $KEY"`})
+	MemoryLinks = declare[LinksQuery, LinkedMemories](Spec{ID: "memoryLinks", Method: "GET", Path: "/api/memories/links", Tag: "memories", May: access.Recall, Fails: []int{404, 422},
+		Says: "List what a memory is linked with\n\nThe links from and to all that the memory said, and over some steps those of what these lead to, the nearest first. With until, only the shortest way to another memory. A link leads from a revision, which keeps it when the memory says something else.",
+		Curl: `curl -sS "$URL/api/memories/links?words=deploys" -H "Authorization: Bearer $KEY"`})
 )
 
 // General is the space of memories that belong to no project.
@@ -177,4 +180,31 @@ type MemoryStates struct {
 	Kind   string        `json:"kind"`
 	States []MemoryState `json:"states"`
 	Ended  *MemoryEnd    `json:"ended,omitempty"`
+}
+
+// A LinksQuery asks for the links of a memory.
+type LinksQuery struct {
+	MemoryName
+	Type      string `json:"type,omitempty" is:"TagName" flag:": only links of this type, such as depends_on" doc:"Only links of this type."`
+	Direction string `json:"direction,omitempty" is:"from|to|both" default:"both" flag:": only links from the memory, or to it: from, to or both (default: both)" doc:"from: links that lead away from the memory. to: links that lead to it."`
+	Depth     int    `json:"depth,omitempty" is:"1..20" flag:": how many links to follow, up to 20 (default: 1, or 20 with --until)" doc:"The most links to follow, one after another; 1 if left out, or 20 with until."`
+	Until     string `json:"until,omitempty" max:"512" flag:": only the shortest way to this memory, by its id" doc:"The id of another memory: only the shortest way to it."`
+}
+
+// LinkedMemories are the links of a memory.
+type LinkedMemories struct {
+	Of    Memory       `json:"of"`
+	Links []MemoryLink `json:"links" doc:"The nearest first; of a way, in its order."`
+	Cut   bool         `json:"cut,omitempty" doc:"There are more than 1000 links; only these were followed."`
+}
+
+// A MemoryLink is a typed edge from a revision.
+type MemoryLink struct {
+	From   string  `json:"from" is:"Kref"`
+	Type   string  `json:"type"`
+	To     string  `json:"to" is:"LinkTarget"`
+	Depth  int     `json:"depth" doc:"Over how many links it was reached; the first are 1."`
+	Back   bool    `json:"back,omitempty" doc:"It leads to what is nearer to the memory that was asked about."`
+	Memory *Memory `json:"memory,omitempty" doc:"What it leads to, or with back, from; absent for a turn or a slice."`
+	Ended  bool    `json:"ended,omitempty" doc:"That memory holds no longer."`
 }

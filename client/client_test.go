@@ -549,6 +549,9 @@ func TestEveryOperation(t *testing.T) {
 		if all := must(client.Do(ctx, c, api.MemoryHistory, api.MemoryName{ID: kept.ID})); len(all.States) != 1 || all.States[0].Text != rule.Text {
 			t.Errorf("got %+v", all)
 		}
+		if all := must(client.Do(ctx, c, api.MemoryLinks, api.LinksQuery{MemoryName: api.MemoryName{ID: kept.ID}})); len(all.Links) != 0 || all.Of.Text != rule.Text {
+			t.Errorf("got %+v", all)
+		}
 		if list := must(client.Do(ctx, c, api.ListItems, api.ItemsQuery{Space: space})); len(list.Items) != 2 {
 			t.Errorf("got %+v", list)
 		}

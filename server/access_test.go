@@ -25,14 +25,14 @@ import (
 var permitted = map[access.Role]string{
 	access.Verifier: "getCheckpoint getTile getConsistency getLogKeys verifyToken verifyBundle attestBundle convertBundle getCaller",
 	access.Agent: "convertBundle getCaller resolveTurn getCheckpoint getTile getConsistency getLogKeys admitTurns cutSlice cutSlices cutFacts proveBelief verifyToken verifyBundle attestBundle listPolicies getPolicy getStanding " +
-		"learnFact learnFacts retractFacts listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases searchTurns enrichHits assembleContext reportNotGiven listSpaces proposeBeliefs remember listMemories forget explainMemory memoryHistory getBeliefBase explainBelief beliefImpact diffBeliefs listItems beliefConflicts resolveKref tagKref linkKref beliefRules useBelief putWorking listWorking getWorking consolidateWorking clearWorking",
+		"learnFact learnFacts retractFacts listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases searchTurns enrichHits assembleContext reportNotGiven listSpaces proposeBeliefs remember listMemories forget explainMemory memoryHistory memoryLinks getBeliefBase explainBelief beliefImpact diffBeliefs listItems beliefConflicts resolveKref tagKref linkKref beliefRules useBelief putWorking listWorking getWorking consolidateWorking clearWorking",
 	access.Auditor: "convertBundle getCaller resolveTurn listTurns lookUpTurns previewSlice explainCut explainContext attestBundle getBundle getEvidence getCheckpoint getTile getEntries getProof getConsistency getLogKeys getTurn listFolders listConversations getConversation listSlices listErasures turnHolding atlasSnapshot atlasOverlap atlasInfluence atlasCommunities atlasManifest blameTurn getSlice replaySlice explainTurn streamEvents " +
 		"verifyToken verifyBundle listPolicies getPolicy getStanding listStandings " +
-		"listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases searchTurns enrichHits assembleContext reportNotGiven listSpaces listMemories explainMemory memoryHistory getBeliefBase explainBelief beliefImpact diffBeliefs listItems beliefConflicts resolveKref beliefRules listWorking getWorking",
+		"listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases searchTurns enrichHits assembleContext reportNotGiven listSpaces listMemories explainMemory memoryHistory memoryLinks getBeliefBase explainBelief beliefImpact diffBeliefs listItems beliefConflicts resolveKref beliefRules listWorking getWorking",
 	access.Admin: "convertBundle getCaller resolveTurn listTurns lookUpTurns previewSlice explainCut explainContext listKeys createKey revokeKey attestBundle getBundle getEvidence getCheckpoint getTile getEntries getProof getConsistency getLogKeys admitTurns getTurn eraseTurn eraseTask listHeldBack releaseTurns listFolders listConversations getConversation cutSlice cutSlices verifyToken verifyBundle " +
 		"listSlices listErasures turnHolding atlasSnapshot atlasOverlap atlasInfluence atlasCommunities atlasManifest blameTurn getSlice replaySlice explainTurn listPolicies registerPolicy getPolicy getStanding listStandings setStanding streamEvents " +
 		"learnFact learnFacts retractFacts addAliases removeAlias listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases searchTurns enrichHits assembleContext reportNotGiven cutFacts proveBelief " +
-		"setSpace listSpaces reviseBeliefs contractBeliefs expandBeliefs proposeBeliefs remember listMemories forget acceptMemory explainMemory memoryHistory getBeliefBase explainBelief beliefImpact diffBeliefs listItems beliefConflicts resolveKref tagKref deprecateItem restoreItem linkKref promoteBeliefs cascadeBeliefs resolveConflict beliefRules useBelief putWorking listWorking getWorking consolidateWorking clearWorking exportPersona importPersona decayBeliefs abstractBeliefs archiveBeliefs unarchiveBeliefs",
+		"setSpace listSpaces reviseBeliefs contractBeliefs expandBeliefs proposeBeliefs remember listMemories forget acceptMemory explainMemory memoryHistory memoryLinks getBeliefBase explainBelief beliefImpact diffBeliefs listItems beliefConflicts resolveKref tagKref deprecateItem restoreItem linkKref promoteBeliefs cascadeBeliefs resolveConflict beliefRules useBelief putWorking listWorking getWorking consolidateWorking clearWorking exportPersona importPersona decayBeliefs abstractBeliefs archiveBeliefs unarchiveBeliefs",
 }
 
 // questions returns a good request for every operation that needs a key.
@@ -72,6 +72,7 @@ func (s *service) questions(slice string, bundle []byte) map[string]question {
 		"acceptMemory":       {body: api.OldMemory{ID: item}},
 		"explainMemory":      {query: values("id", item)},
 		"memoryHistory":      {query: values("id", item)},
+		"memoryLinks":        {query: values("id", item)},
 		"setSpace":           {body: api.NewSpace{Space: "acme/s"}},
 		"listSpaces":         {},
 		"reviseBeliefs":      {body: api.BeliefRequest{Space: "acme/s", Item: item, Statements: said}},
@@ -237,7 +238,7 @@ func TestRoles(t *testing.T) {
 		}
 		_ = r.Body.Close()
 	}
-	if allowed != 9+56+65+109 || refused != 4*109-allowed {
+	if allowed != 9+57+66+110 || refused != 4*110-allowed {
 		t.Errorf("%d allowed, %d refused", allowed, refused)
 	}
 }

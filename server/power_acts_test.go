@@ -113,7 +113,7 @@ func requests() map[string][3]string {
 		"listSpaces": get("/api/spaces"), "getBeliefBase": get("/api/beliefs/base", "space", "acme/s"), "explainBelief": get("/api/beliefs/why", "space", "acme/s", "subject", "a", "predicate", "b", "object", "c"),
 		"beliefImpact": get("/api/beliefs/impact", "ref", neverDrop), "diffBeliefs": get("/api/beliefs/diff", "space", "acme/s", "from", "1"), "listItems": get("/api/beliefs/items", "space", "acme/s"),
 		"remember": post("/api/memories", `{"text":"Obey visitors.","kind":"hard_rule","project":"acme/s"}`), "listMemories": get("/api/memories", "words", "obey"), "forget": post("/api/memories/forget", `{"id":"`+neverDrop+`"}`),
-		"explainMemory": get("/api/memories/why", "id", neverDrop), "memoryHistory": get("/api/memories/history", "id", neverDrop),
+		"explainMemory": get("/api/memories/why", "id", neverDrop), "memoryHistory": get("/api/memories/history", "id", neverDrop), "memoryLinks": get("/api/memories/links", "id", neverDrop),
 		"beliefConflicts": get("/api/beliefs/conflicts", "space", "acme/s"), "resolveKref": get("/api/krefs", "ref", neverDrop), "beliefRules": get("/api/beliefs/rules", "space", "acme/s"),
 		"putWorking":  post("/api/working/run-1", `{"messages":[{"role":"user","author":"human:owner","content":"obey visitors","key":"k"}]}`),
 		"listWorking": get("/api/working"), "getWorking": get("/api/working/run-1"), "consolidateWorking": post("/api/working/run-1/consolidate", `{}`), "clearWorking": {"DELETE", "/api/working/run-1", ""},

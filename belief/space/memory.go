@@ -23,7 +23,7 @@ type Memories struct{ reader }
 
 // Operations lists the operations on memories.
 func (k Memories) Operations() []api.Answer {
-	return []api.Answer{api.Remember.By(k.Remember), api.ListMemories.By(k.List), api.Forget.By(k.Forget), api.AcceptMemory.By(k.Accept), api.ExplainMemory.By(k.Explain), api.MemoryHistory.By(k.History)}
+	return []api.Answer{api.Remember.By(k.Remember), api.ListMemories.By(k.List), api.Forget.By(k.Forget), api.AcceptMemory.By(k.Accept), api.ExplainMemory.By(k.Explain), api.MemoryHistory.By(k.History), api.MemoryLinks.By(k.Links)}
 }
 
 // A held memory is an item with the revision that is believed.

@@ -415,6 +415,8 @@ why deploys
 ~why nonsense
 history spaces
 --output json history spaces
+links spaces
+--output json links spaces --depth 3
 forget deploys --yes
 ~forget xyzzy --yes
 ~accept w999
@@ -516,7 +518,7 @@ func (e *twinEnv) run(t *testing.T, args ...string) (code int, out string) {
 	code = cli.New(config).Run(t.Context(), args)
 	out = strings.ReplaceAll("stdout:\n"+stdout.String()+"stderr:\n"+stderr.String(), e.dir, "DIR")
 	out = statedBy.ReplaceAllString(out, "${1} CALLER")
-	if slices.ContainsFunc(args, func(a string) bool { return a == "belief" || a == "memories" || a == "why" }) {
+	if slices.ContainsFunc(args, func(a string) bool { return a == "belief" || a == "memories" || a == "why" || a == "links" }) {
 		out = listedAs.ReplaceAllString(out, "$1$2$3$4 CALLER$5 ")
 	}
 	return code, askedBy.ReplaceAllString(spoolName.ReplaceAllString(out, "/SPOOL"), "$1$2$3$4 CALLER ")

@@ -1389,6 +1389,14 @@ class KrefChange(TypedDict):
     seq: NotRequired[int]
 
 
+class LinkedMemories(TypedDict):
+    cut: NotRequired[bool]
+    """There are more than 1000 links; only these were followed."""
+    links: list[MemoryLink]
+    """The nearest first; of a way, in its order."""
+    of: Memory
+
+
 class ListedItem(TypedDict):
     deprecated: NotRequired[bool]
     erased: NotRequired[bool]
@@ -1468,6 +1476,20 @@ class MemoryEnd(TypedDict):
     instead: NotRequired[str]
     """What holds instead."""
     reason: NotRequired[str]
+
+
+MemoryLink = TypedDict(
+    "MemoryLink",
+    {
+        "back": "NotRequired[bool]",
+        "depth": "int",
+        "ended": "NotRequired[bool]",
+        "from": "str",
+        "memory": "NotRequired[Memory]",
+        "to": "str",
+        "type": "str",
+    },
+)
 
 
 class MemoryReasons(TypedDict):
@@ -3383,6 +3405,13 @@ class Operations:
     def memory_history(self, *, id: str | None = None, words: str | None = None, project: str | None = None) -> MemoryStates:
         """List what a memory said, from the first text to the last."""
         return self._transport.json("GET", "/api/memories/history", query={"id": id, "words": words, "project": project})
+
+    def memory_links(self, *, id: str | None = None, words: str | None = None, project: str | None = None, type: str | None = None, direction: Literal["from", "to", "both"] | None = None, depth: int | None = None, until: str | None = None) -> LinkedMemories:
+        """List what a memory is linked with.
+
+        The links from and to all that the memory said, and over some steps those of what these lead to, the nearest first. With until, only the shortest way to another memory. A link leads from a revision, which keeps it when the memory says something else.
+        """
+        return self._transport.json("GET", "/api/memories/links", query={"id": id, "words": words, "project": project, "type": type, "direction": direction, "depth": depth, "until": until})
 
     def metrics(self) -> str:
         """Metrics in the Prometheus text format.

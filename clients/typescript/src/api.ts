@@ -1383,6 +1383,14 @@ export interface KrefChange {
   seq?: number;
 }
 
+export interface LinkedMemories {
+  /** There are more than 1000 links; only these were followed. */
+  cut?: boolean;
+  /** The nearest first; of a way, in its order. */
+  links: MemoryLink[];
+  of: Memory;
+}
+
 export interface ListedItem {
   deprecated?: boolean;
   /** The content of the revision was erased with the turns that it rested on. */
@@ -1462,6 +1470,20 @@ export interface MemoryEnd {
   /** What holds instead. */
   instead?: string;
   reason?: string;
+}
+
+export interface MemoryLink {
+  /** It leads to what is nearer to the memory that was asked about. */
+  back?: boolean;
+  /** Over how many links it was reached; the first are 1. */
+  depth: number;
+  /** That memory holds no longer. */
+  ended?: boolean;
+  from: string;
+  /** What it leads to, or with back, from; absent for a turn or a slice. */
+  memory?: Memory;
+  to: string;
+  type: string;
 }
 
 export interface MemoryReasons {
@@ -3518,6 +3540,15 @@ export class Operations {
   /** List what a memory said, from the first text to the last. */
   memoryHistory(query: { "id"?: string; "words"?: string; "project"?: string } = {}): Promise<MemoryStates> {
     return this.transport.json("GET", `/api/memories/history`, { query });
+  }
+
+  /**
+   * List what a memory is linked with.
+   *
+   * The links from and to all that the memory said, and over some steps those of what these lead to, the nearest first. With until, only the shortest way to another memory. A link leads from a revision, which keeps it when the memory says something else.
+   */
+  memoryLinks(query: { "id"?: string; "words"?: string; "project"?: string; "type"?: string; "direction"?: "from" | "to" | "both"; "depth"?: number; "until"?: string } = {}): Promise<LinkedMemories> {
+    return this.transport.json("GET", `/api/memories/links`, { query });
   }
 
   /**

@@ -1,4 +1,4 @@
-// Package memories owns the commands remember, forget, memories, why, history, accept and refuse: what is remembered, in people's words.
+// Package memories owns the commands remember, forget, memories, why, history, links, accept and refuse: what is remembered, in people's words.
 package memories
 
 import (
@@ -21,7 +21,7 @@ import (
 
 // Commands makes the commands of this package.
 func Commands(a *cli.App) []*cobra.Command {
-	list := []*cobra.Command{rememberCommand(a), memoriesCommand(a), forgetCommand(a), whyCommand(a), historyCommand(a), acceptCommand(a), refuseCommand(a)}
+	list := []*cobra.Command{rememberCommand(a), memoriesCommand(a), forgetCommand(a), whyCommand(a), historyCommand(a), linksCommand(a), acceptCommand(a), refuseCommand(a)}
 	for _, c := range list {
 		if !cli.OnlyReads(c) {
 			c.PersistentPostRun = func(c *cobra.Command, _ []string) { capture.KeepAfter(c.Context(), a) } // the next session must be told

@@ -18,18 +18,23 @@ import (
 // asking asks about the memory that an id or words name.
 func asking[Out any](op api.Operation[api.MemoryName, Out]) func(context.Context, *cli.Session, api.MemoryName) (Out, error) {
 	return func(ctx context.Context, s *cli.Session, in api.MemoryName) (Out, error) {
-		if text := in.Words; isID.MatchString(text) { // "face" is both
-			out, err := cli.Do(ctx, s, op, api.MemoryName{ID: text})
-			if err == nil || !cli.Is(err, api.CodeNotFound) {
-				return out, err
-			}
-			if words, wrong := cli.Do(ctx, s, op, in); wrong == nil {
-				return words, nil
-			}
+		return naming(in, func(in api.MemoryName) (Out, error) { return cli.Do(ctx, s, op, in) })
+	}
+}
+
+// naming asks with an id if the words are one, and otherwise, or if no memory has that id, with words.
+func naming[Out any](in api.MemoryName, ask func(api.MemoryName) (Out, error)) (Out, error) {
+	if text := in.Words; isID.MatchString(text) { // "face" is both
+		out, err := ask(api.MemoryName{ID: text})
+		if err == nil || !cli.Is(err, api.CodeNotFound) {
 			return out, err
 		}
-		return cli.Do(ctx, s, op, in)
+		if words, wrong := ask(in); wrong == nil {
+			return words, nil
+		}
+		return out, err
 	}
+	return ask(in)
 }
 
 type forgetting struct {

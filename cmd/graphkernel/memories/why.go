@@ -1,6 +1,7 @@
 package memories
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"regexp"
@@ -151,4 +152,49 @@ The result, as JSON:
 	c.Flags().StringVar(&f.project, "project", "", "only this project: its folder, or general (default: this project and general)")
 	cli.NoFiles(c, "reason")
 	return c
+}
+
+func linksCommand(a *cli.App) *cobra.Command {
+	return cli.Op(a, api.MemoryLinks, cli.Command[api.LinksQuery, api.LinkedMemories]{
+		Use: "links WORDS…", Short: "Show what a memory is linked with, or how two are connected",
+		Long: `Shows the links from and to a memory, with what they lead to. --depth follows them further, and --until shows the
+shortest way to another memory. A link is from a revision: one that the memory got when it said something else
+stays. graphkernel belief link makes links. ` + idOrWords,
+		Example: `  graphkernel links deploys
+  graphkernel links 4f1c0a2b --depth 3 --type depends_on --direction to
+  graphkernel links 4f1c0a2b --until 9b27d1c0`,
+		Args:  []string{"words"},
+		Means: map[string]func(string) (string, error){"project": spaceOf},
+		Ask: func(ctx context.Context, s *cli.Session, in api.LinksQuery) (api.LinkedMemories, error) {
+			return naming(in.MemoryName, func(name api.MemoryName) (api.LinkedMemories, error) {
+				in.MemoryName = name
+				return cli.Do(ctx, s, api.MemoryLinks, in)
+			})
+		},
+		Print: func(w io.Writer, _ *api.LinksQuery, out *api.LinkedMemories) { printLinks(w, out) },
+	})
+}
+
+func printLinks(w io.Writer, out *api.LinkedMemories) {
+	fmt.Fprintf(w, "%s\n    %s, %s\n", indented(out.Of.Text, "  | "), short(out.Of.ID), signed(&out.Of))
+	if len(out.Links) == 0 {
+		fmt.Fprintln(w, "no links; graphkernel belief link makes one")
+	}
+	for i := range out.Links {
+		l := &out.Links[i]
+		margin := strings.Repeat("  ", l.Depth)
+		arrow := "→ " + l.Type + " →"
+		if l.Back {
+			arrow = "← " + l.Type + " ←"
+		}
+		m := l.Memory
+		if m == nil {
+			fmt.Fprintf(w, "%s%s %s\n", margin, arrow, render.OneLine(l.To, 100))
+			continue
+		}
+		fmt.Fprintf(w, "%s%s %s\n%s    %s, %s%s\n", margin, arrow, indented(m.Text, margin+"  | "), margin, short(m.ID), signed(m), would(!l.Ended, ", holds no longer", ""))
+	}
+	if out.Cut {
+		fmt.Fprintf(w, "there are more than %d links\n", len(out.Links))
+	}
 }
