@@ -195,8 +195,17 @@ func TestBudget(t *testing.T) {
 		}
 		least := 0 // the tokens of the smallest candidate that was left out for want of room
 		for _, c := range i.Context.Candidates {
-			if e := i.Context.Explain(c.Kind, c.ID); e.Outcome == contexts.TooCostly && (least == 0 || max(c.Block, c.Cost) < least) {
-				least = max(c.Block, c.Cost)
+			if e := i.Context.Explain(c.Kind, c.ID); e.Outcome == contexts.TooCostly {
+				needs := c.Block
+				if !c.Looked { // because its text did not fit, with the least markup of a turn
+					needs = c.Cost
+					if c.Kind == contexts.KindTurn {
+						needs += 8
+					}
+				}
+				if least == 0 || needs < least {
+					least = needs
+				}
 			}
 		}
 		if least > 0 && least < q.Budget/20 {
