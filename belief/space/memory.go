@@ -127,7 +127,7 @@ func (k Memories) Remember(ctx context.Context, tenant dag.Tenant, in api.NewMem
 		case may && old.Proposed: // a person repeats the proposal
 			r.Item = cmp.Or(r.Item, old.revision.Item)
 		case r.Item != "" && r.Item != old.revision.Item:
-			return k.instead(ctx, tenant, &in, old)
+			return k.instead(ctx, tenant, &in, in.Instead, api.Remembered{ID: old.ID, GaveWay: out.GaveWay})
 		default:
 			out.ID, out.Result = old.ID, journal.Unchanged
 			return out, nil
@@ -146,7 +146,11 @@ func (k Memories) Remember(ctx context.Context, tenant dag.Tenant, in api.NewMem
 	if err != nil || changes == nil || out.Result != journal.Changed {
 		return out, err
 	}
-	return k.insteadOf(ctx, tenant, &in, changes, out)
+	out.Nearest = nil // it is the same text
+	if slices.ContainsFunc(out.GaveWay, func(m api.Memory) bool { return m.ID == changes.ID }) {
+		return out, nil
+	}
+	return k.instead(ctx, tenant, &in, changes.ID, out)
 }
 
 // sameText returns the index of the memory that has the text of a request: of its kind if there is one, else of any; -1 if there is none.
@@ -156,20 +160,6 @@ func sameText(list []heldMemory, in *api.NewMemory, kind string) int {
 		return i
 	}
 	return slices.IndexFunc(list, same)
-}
-
-// insteadOf forgets a memory whose text is remembered as another kind now.
-func (k Memories) insteadOf(ctx context.Context, tenant dag.Tenant, in *api.NewMemory, old *heldMemory, now api.Remembered) (api.Remembered, error) {
-	now.Nearest = nil // it is the same text
-	if slices.ContainsFunc(now.GaveWay, func(m api.Memory) bool { return m.ID == old.ID }) {
-		return now, nil
-	}
-	gone, err := k.Forget(ctx, tenant, api.OldMemory{ID: old.ID, Reason: cmp.Or(in.Reason, replacedBy+now.ID), DryRun: in.DryRun})
-	if err != nil {
-		return now, fmt.Errorf("%s is remembered; what has the same text and is a %s could not be forgotten: %w", cmp.Or(now.ID, "the text"), old.Kind, err)
-	}
-	now.GaveWay = append(now.GaveWay, gone.Forgotten)
-	return now, nil
 }
 
 // inherited returns the kind of what a text would end, if that is one kind, so that a rule that is said anew stays one; else the kind of the request.
@@ -193,13 +183,14 @@ func (k Memories) inherited(ctx context.Context, tenant dag.Tenant, r api.Belief
 // replacedBy begins the reason for which a memory was forgotten that another one replaces.
 const replacedBy = "replaced by "
 
-// instead forgets the memory that a request replaces by a text that is remembered already.
-func (k Memories) instead(ctx context.Context, tenant dag.Tenant, in *api.NewMemory, by *heldMemory) (api.Remembered, error) {
-	gone, err := k.Forget(ctx, tenant, api.OldMemory{ID: in.Instead, Reason: cmp.Or(in.Reason, replacedBy+by.ID), DryRun: in.DryRun})
+// instead forgets a memory, for another one that is remembered now or was before.
+func (k Memories) instead(ctx context.Context, tenant dag.Tenant, in *api.NewMemory, old string, now api.Remembered) (api.Remembered, error) {
+	gone, err := k.Forget(ctx, tenant, api.OldMemory{ID: old, Reason: cmp.Or(in.Reason, replacedBy+now.ID), DryRun: in.DryRun})
 	if err != nil {
-		return api.Remembered{}, err
+		return now, fmt.Errorf("the text is remembered, and %s, which it replaces, could not be forgotten: %w", old, err)
 	}
-	return api.Remembered{ID: by.ID, Result: gone.Result, GaveWay: []api.Memory{gone.Forgotten}, Seq: gone.Seq}, nil
+	now.GaveWay, now.Result, now.Seq = append(now.GaveWay, gone.Forgotten), cmp.Or(now.Result, gone.Result), cmp.Or(now.Seq, gone.Seq)
+	return now, nil
 }
 
 // decideMemory decides a request of a person or an agent about a text. makes: the space is not there, and is made.

@@ -44,7 +44,7 @@ func (k Memories) search(ctx context.Context, tenant dag.Tenant, words string, l
 }
 
 // scores returns the score of each memory for some words; 0 is no match.
-func (k Memories) scores(ctx context.Context, tenant dag.Tenant, words string, list []heldMemory) ([]float64, error) {
+func (k reader) scores(ctx context.Context, tenant dag.Tenant, words string, list []heldMemory) ([]float64, error) {
 	terms, vectors := make([][]string, len(list)), make([][]int8, len(list))
 	err := k.kernel.Reading(func(e Epoch) (err error) {
 		for i := range list {
