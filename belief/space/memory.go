@@ -147,9 +147,6 @@ func (k Memories) Remember(ctx context.Context, tenant dag.Tenant, in api.NewMem
 		return out, err
 	}
 	out.Nearest = nil // it is the same text
-	if slices.ContainsFunc(out.GaveWay, func(m api.Memory) bool { return m.ID == changes.ID }) {
-		return out, nil
-	}
 	return k.instead(ctx, tenant, &in, changes.ID, out)
 }
 

@@ -617,7 +617,12 @@ func TestPagesOfMemories(t *testing.T) {
 // TestKindsOfText says one text twice, as each kind, by a person and by an agent. Only a person changes the kind of a text, and what an agent made a rule is none by a person's
 // saying the text.
 func TestKindsOfText(t *testing.T) {
-	const text = "Doors are blue."
+	for _, text := range []string{"Doors are blue.", "prefers tabs"} { // one with a slot
+		t.Run(text, func(t *testing.T) { kindsOfText(t, text) })
+	}
+}
+
+func kindsOfText(t *testing.T, text string) {
 	k, agent := remembering(t)
 	b, person := k.Beliefs(), t.Context()
 	by := map[string]context.Context{"person": person, "agent": agent}

@@ -28,6 +28,7 @@ type Installation struct {
 	Context  string    // the policy by which a hook answers with contexts; "" if none does
 	Guard    string    // the policy by which a hook judges tool calls; "" if none does
 	Version  string    // version of the agent; "" if it was not found
+	Unloaded bool      // the hooks are in the plugin, which this version of the agent does not load
 	Old      bool      // the agent does not know "onFailure": if a guard cannot be started, calls pass
 }
 
@@ -83,9 +84,7 @@ func Inspect(ctx context.Context, a *cli.App, agent capture.Agent) (*Installatio
 		return nil, err
 	}
 	in.Version = versionOf(ctx, a.Settings.Getenv, agent.Program())
-	if in.Off == "" && path != t.settings && in.Version != "" && olderThan(in.Version, pluginSince...) {
-		in.Off = "version " + in.Version + " loads no plugin; graphkernel setup " + string(agent) + " puts the hooks where it finds them"
-	}
+	in.Unloaded = path != t.settings && in.Version != "" && olderThan(in.Version, pluginSince...)
 	in.Old = agent == capture.ClaudeCode && in.Version != "" && olderThan(in.Version, 2, 1, 295)
 	return in, nil
 }

@@ -33,11 +33,8 @@ func targetOf(a *cli.App, agent capture.Agent, named string) (t target, err erro
 	return t, err
 }
 
-// hooks returns the file of the plugin's hooks; "" if there is no plugin.
+// hooks returns the file of the plugin's hooks.
 func (t *target) hooks() string {
-	if t.plugin == "" {
-		return ""
-	}
 	return filepath.Join(t.plugin, filepath.FromSlash(capture.PluginHooks))
 }
 
@@ -47,12 +44,23 @@ type edit struct {
 	before, after []byte
 }
 
-// edits are the changes of setup. The first is of the file in which the hooks are.
+// edits are the changes of setup, in the order in which they are made. The manifest of the plugin comes first and goes last, so that a change that is cut off can be made again.
 type edits []edit
 
+// of returns the edit of a file.
+func (list edits) of(path string) edit {
+	for _, e := range list {
+		if e.path == path {
+			return e
+		}
+	}
+	return edit{path: path}
+}
+
+// readIfThere returns nil if there is no file.
 func readIfThere(path string) ([]byte, error) {
 	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrInvalid) || path == "" {
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	return text, err
@@ -60,7 +68,11 @@ func readIfThere(path string) ([]byte, error) {
 
 // installed returns the hooks in the settings and in the plugin, with their command lines.
 func (t *target) installed() (hooks []capture.Hook, lines [][]string, err error) {
-	for _, path := range []string{t.settings, t.hooks()} {
+	paths := []string{t.settings}
+	if t.plugin != "" {
+		paths = append(paths, t.hooks())
+	}
+	for _, path := range paths {
 		text, err := readIfThere(path)
 		if err != nil {
 			return nil, nil, err
@@ -88,7 +100,7 @@ func (t *target) guard() (string, error) {
 	return "", nil
 }
 
-// pluginSince is the oldest version of Claude Code that was seen to load the plugin.
+// pluginSince is the oldest version of Claude Code in which TestCodingAgents was seen to pass with the plugin.
 var pluginSince = []int{2, 1, 160}
 
 // takesPlugin reports whether the agent on this machine loads plugins. One whose version is unknown is not relied on.
@@ -110,27 +122,25 @@ func (t *target) install(plugin bool, hooks []capture.Hook, server []string) (ed
 		out, err := t.removePlugin()
 		return append(edits{in}, out...), err
 	}
-	if taken, err := t.foreign(); err != nil || taken {
-		return nil, errors.Join(err, cli.Usagef("%s is there and is not the plugin of Graph Kernel; move it away, or give --settings %s to have hooks alone", t.plugin, t.settings))
+	if taken, err := t.foreign(); err != nil {
+		return nil, err
+	} else if taken {
+		return nil, cli.Usagef("%s is there and is not the plugin of Graph Kernel; move it away, or give --settings %s to have hooks alone", t.plugin, t.settings)
+	}
+	files, err := capture.PluginFiles(server...)
+	if err != nil {
+		return nil, err
+	}
+	list, err := t.files(files)
+	if err != nil {
+		return nil, err
 	}
 	in, err := t.change(t.hooks(), func(text []byte) ([]byte, error) { return capture.WithHooks(t.agent, text, hooks) })
 	if err != nil {
 		return nil, err
 	}
-	list := edits{in}
-	files, err := capture.PluginFiles(server...)
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range slices.Sorted(maps.Keys(files)) {
-		e, err := t.change(filepath.Join(t.plugin, filepath.FromSlash(name)), func([]byte) ([]byte, error) { return files[name], nil })
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, e)
-	}
 	out, err := t.withoutHooks(t.settings)
-	return append(list, out), err
+	return append(list, in, out), err
 }
 
 // remove returns the edits that remove hooks and the plugin.
@@ -158,9 +168,21 @@ func (t *target) removePlugin() (list edits, err error) {
 	if strings.TrimSpace(string(in.after)) == "{}" {
 		in.after = nil
 	}
-	list = edits{in}
-	for _, name := range slices.Sorted(maps.Keys(files)) {
-		e, err := t.change(filepath.Join(t.plugin, filepath.FromSlash(name)), func([]byte) ([]byte, error) { return nil, nil })
+	for name := range files {
+		files[name] = nil
+	}
+	if list, err = t.files(files); err != nil {
+		return nil, err
+	}
+	slices.Reverse(list)
+	return append(edits{in}, list...), nil
+}
+
+// files returns the edits by which the files of the plugin, apart from its hooks, have some texts; nil: there is no file. The manifest comes first.
+func (t *target) files(texts map[string][]byte) (list edits, _ error) {
+	names := slices.DeleteFunc(slices.Sorted(maps.Keys(texts)), func(name string) bool { return name == capture.PluginManifest })
+	for _, name := range append([]string{capture.PluginManifest}, names...) {
+		e, err := t.change(filepath.Join(t.plugin, filepath.FromSlash(name)), func([]byte) ([]byte, error) { return texts[name], nil })
 		if err != nil {
 			return nil, err
 		}

@@ -103,12 +103,12 @@ func setup(ctx context.Context, a *cli.App, agent capture.Agent, f *setupFlags) 
 	if err != nil {
 		return err
 	}
-	out := setupJSON{Settings: p.edits[0].path}
+	out := setupJSON{Settings: t.settings}
 	if p.plugin {
-		out.Plugin = t.plugin
+		out.Settings, out.Plugin = t.hooks(), t.plugin
 	}
 	if f.print {
-		out.Content = string(p.edits[0].after)
+		out.Content = string(p.of(out.Settings).after)
 		return a.IO.Print(out, p.print)
 	}
 	change, where := p.diff()

@@ -331,6 +331,8 @@ func (d *diagnosis) agent(in *hooks.Installation) {
 		d.add(of, wrong, again, "hooks in %s run a program that is not there: %s", in.Settings, strings.Join(in.Missing, ", "))
 	case in.Off != "":
 		d.add(of, wrong, "remove that setting if hooks should run", "its hooks are switched off: %s", in.Off)
+	case in.Unloaded:
+		d.add(of, wrong, again, "version %s does not load the plugin that has its hooks", in.Version)
 	case in.Other != "":
 		d.add(of, note, again, "its sessions go to another store or service: hooks in %s name the spool %s", in.Settings, in.Other)
 	default:
@@ -354,7 +356,7 @@ func (d *diagnosis) agent(in *hooks.Installation) {
 // arrivals compares the time at which an agent last wrote a transcript with the time of its last hook.
 func (d *diagnosis) arrivals(in *hooks.Installation) {
 	spool, err := d.a.Settings.Spool()
-	if err != nil || in.Hooks == 0 || in.Off != "" || in.Other != "" || len(in.Missing) > 0 {
+	if err != nil || in.Hooks == 0 || in.Off != "" || in.Unloaded || in.Other != "" || len(in.Missing) > 0 {
 		return // another check has reported this
 	}
 	arrived := spool.Arrived(in.Agent)

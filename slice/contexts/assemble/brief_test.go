@@ -140,8 +140,8 @@ func (a *talking) session(name, word string) (ids []dag.TurnID) {
 	}
 }
 
-// TestBriefErased makes a brief and erases turns of a session each time another one: a replay says that it is the same or that it lacks what was erased, and never that it
-// differs, although other sessions are now the last ones. Without an erasure it is the same.
+// TestBriefErased makes a brief, erases a turn or all turns of each session, and replays the brief: a replay is the same, or lacks what was erased, and never differs,
+// although other sessions are now the last ones. Without an erasure it is the same.
 func TestBriefErased(t *testing.T) {
 	outcomes := map[kernel.ReplayOutcome]int{}
 	names := []string{"cart", "door", "lamp", "tree", "roof"}
